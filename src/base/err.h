@@ -10,7 +10,8 @@ struct err {
 };
 
 // Writes the message (printf format) and returns -1, so that detectors can `return err_set(...)`.
-// `e` may be NULL: the message is dropped. A message says what happened, where, and what to do next.
+// `e` may be NULL: the message is dropped. A message says what happened, where, and what to do
+// next.
 int err_set(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Like err_set, and appends ": " and the text of `errnum` (an errno value).

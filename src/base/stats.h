@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small statistics with stated definitions: quantiles, tail validity, bootstrap intervals.
-// Used by the analyses and the benchmarks. Pure functions; no allocation but in stats_bootstrap_median.
+// Used by the analyses and the benchmarks. Pure functions; no allocation but in
+// stats_bootstrap_median.
 #ifndef LIGHTMETER_BASE_STATS_H
 #define LIGHTMETER_BASE_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-double stats_mean(const double *x, size_t n);   // NaN when n is 0
-double stats_median(double *x, size_t n);       // sorts x; NaN when n is 0
+double stats_mean(const double *x, size_t n);         // NaN when n is 0
+double stats_median(double *x, size_t n);             // sorts x; NaN when n is 0
 double stats_quantile(double *x, size_t n, double q); // sorts x; linear interpolation (type 7)
 
 // The smallest sample size for which quantile p can be claimed with `over` values allowed above it:
