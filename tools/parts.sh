@@ -47,7 +47,7 @@ npm_fetch() {
     read -r version sum < <(awk -v name="$name" '$1 == "npm" && $2 == name { print $3, $4 }' \
         "$ROOT/tools/parts.list")
     say "fetching $name $version from the npm registry"
-    file=$(cd "$dir" && npm pack --silent --ignore-scripts --fetch-retries=1 \
+    file=$(cd "$dir" && npm pack --loglevel=error --no-update-notifier --ignore-scripts --fetch-retries=1 \
         --fetch-retry-mintimeout=1000 "$name@$version") ||
         die "could not fetch the npm package $name $version" \
             "Its message is above. Check the network (npm config get registry), then run this command again."
