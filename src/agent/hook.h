@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a hook file is made of. A hook set (one file, one const struct hook_set) lists the functions of
+// one library that are followed. Functions of libc are interposed by name (HOOK_EXPORT and
+// HOOK_NEXT); functions of other libraries through their callers' GOT slots (HOOK_CALL and friends),
+// where each set of thunks keeps the exact original that its slot had. A hook never changes
+// arguments, results or errno, and lets exceptions through. Threads: hooks run on the host's threads.
+#ifndef LIGHTMETER_AGENT_HOOK_H
+#define LIGHTMETER_AGENT_HOOK_H
+
+#include "agent/names.h"
+#include "agent/span.h"
+
+#include <stddef.h>
+
+// Copies of one function that can be told apart (two libjpegs in one process, say).
+#define HOOK_VARIANTS 4
+
+// What is recorded for a call: its name and stage, and how blocked time in it is understood.
+struct hook_name {
+    const char *text, *stage;
+    uint8_t cause, flags; // enum trace_cause, enum agent_name_flag
+    uint16_t id;          // 0 until first used
+};
+
+struct hook_function {
+    const char *symbol;
+    void *const *thunks; // HOOK_VARIANTS of them
+    void **originals;    // the original behind each thunk; NULL: free
+};
+
+struct hook_set {
+    const char *name; // as in the registry, and after --no-hook
+    const char *help;
+    const char *const *libraries; // sonames begin with one of these; ends with NULL; NULL for libc
+    const struct hook_function *functions; // ends with symbol NULL; NULL for libc
+    int *is_off; // set when switched off; NULL when there is nothing to set
+};
+
+// All sets in the registry's order, ended by NULL.
+extern const struct hook_set *const hook_sets[];
+
+static inline uint16_t hook_id(struct hook_name *name)
+{
+    uint16_t id = __atomic_load_n(&name->id, __ATOMIC_RELAXED);
+    if (__builtin_expect(!id, 0)) {
+        // Nothing is named before recording is on: the name goes into the process file.
+        if (!agent_thread_open())
+            return 0;
+        id = names_intern(name->text, name->stage, name->cause);
+        __atomic_store_n(&name->id, id, __ATOMIC_RELAXED);
+    }
+    return id;
+}
+
+// An open span of a hook; closed by its cleanup, so also when an exception passes.
+struct hook_span {
+    uint32_t token;
+    uintptr_t stack;
+};
+
+static inline struct hook_span hook_begin(struct hook_name *name, uintptr_t stack)
+{
+    uint16_t id = hook_id(name);
+    if (!id)
+        return (struct hook_span){0, stack};
+    return (struct hook_span){span_begin(id, name->cause, name->flags, stack), stack};
+}
+
+static inline void hook_end(struct hook_span *s)
+{
+    span_end(s->token, s->stack);
+}
+
+#define HOOK_STACK ((uintptr_t)__builtin_frame_address(0))
+#define HOOK_SPAN(variable, name)                                                                  \
+    __attribute__((cleanup(hook_end), unused)) struct hook_span variable = hook_begin(name, HOOK_STACK)
+
+// ---- Functions of other libraries, by GOT slot. --------------------------------------------------
+// HOOK_THUNKS(ret, id, PARAMS(...), ARGS(...)) declares the thunks of a hook whose body the file
+// defines as `static inline ret id_body(id_fn *real, PARAMS)`. HOOK_CALL makes the usual body too: a
+// span around the call. HOOK_ROW is its line in the set's table.
+
+#define PARAMS(...) __VA_ARGS__
+#define ARGS(...) __VA_ARGS__
+
+#define HOOK_TYPE(ret, id, params)                                                                 \
+    typedef ret id##_fn(params);                                                                   \
+    static id##_fn *id##_real[HOOK_VARIANTS];
+
+#define HOOK_THUNK(ret, id, params, args, variant)                                                 \
+    static ret id##_thunk_##variant(params)                                                        \
+    {                                                                                              \
+        return id##_body(id##_real[variant], args);                                                \
+    }
+
+#define HOOK_THUNKS(ret, id, params, args)                                                         \
+    HOOK_THUNK(ret, id, PARAMS(params), ARGS(args), 0)                                             \
+    HOOK_THUNK(ret, id, PARAMS(params), ARGS(args), 1)                                             \
+    HOOK_THUNK(ret, id, PARAMS(params), ARGS(args), 2)                                             \
+    HOOK_THUNK(ret, id, PARAMS(params), ARGS(args), 3)                                             \
+    static void *const id##_thunks[HOOK_VARIANTS] = {(void *)id##_thunk_0, (void *)id##_thunk_1,   \
+        (void *)id##_thunk_2, (void *)id##_thunk_3};
+
+#define HOOK_CALL(ret, id, text, stage, cause, flags, params, args)                                \
+    HOOK_TYPE(ret, id, PARAMS(params))                                                             \
+    static inline ret id##_body(id##_fn *real, params)                                             \
+    {                                                                                              \
+        static struct hook_name name = {text, stage, cause, flags, 0};                             \
+        HOOK_SPAN(span, &name);                                                                    \
+        return real(args);                                                                         \
+    }                                                                                              \
+    HOOK_THUNKS(ret, id, PARAMS(params), ARGS(args))
+
+#define HOOK_ROW(id, symbol)                                                                       \
+    {                                                                                              \
+        symbol, id##_thunks, (void **)id##_real                                                    \
+    }
+
+// ---- Functions of libc, by interposition. ---------------------------------------------------------
+
+#define HOOK_EXPORT __attribute__((visibility("default")))
+
+// The next definition of `symbol` after ours, looked up once; `version` names one of several, or NULL.
+void *hook_next(const char *symbol, const char *version);
+
+// The real dlsym, with the meaning that it has when called from this library.
+void *hook_real_dlsym(void *handle, const char *name);
+
+#define HOOK_NEXT(ret, symbol, version, params)                                                    \
+    typedef ret symbol##_next_fn(params);                                                          \
+    static symbol##_next_fn *symbol##_next(void)                                                   \
+    {                                                                                              \
+        static symbol##_next_fn *found;                                                            \
+        symbol##_next_fn *next = __atomic_load_n(&found, __ATOMIC_RELAXED);                        \
+        if (__builtin_expect(!next, 0)) {                                                          \
+            *(void **)&next = hook_next(#symbol, version);                                         \
+            __atomic_store_n(&found, next, __ATOMIC_RELAXED);                                      \
+        }                                                                                          \
+        return next;                                                                               \
+    }
+
+#endif

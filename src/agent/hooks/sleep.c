@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hook set sleep: calls that wait for time to pass or for a descriptor to become ready. They are not
+// work: within a stage the wait is charged to that stage under its cause; outside it is the stage
+// `wait`. Threads: any.
+#include "agent/hook.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static int is_off;
+
+static inline struct hook_span wait_begin(struct hook_name *name, uintptr_t stack)
+{
+    return is_off ? (struct hook_span){0, stack} : hook_begin(name, stack);
+}
+#define WAIT_SPAN(variable, name)                                                                  \
+    __attribute__((cleanup(hook_end), unused)) struct hook_span variable = wait_begin(name, HOOK_STACK)
+
+#define WAIT_CALL(ret, call, cause, params, args)                                                  \
+    HOOK_NEXT(ret, call, NULL, PARAMS(params))                                                     \
+    HOOK_EXPORT ret call(params)                                                                   \
+    {                                                                                              \
+        static struct hook_name name = {#call, "wait", cause, AGENT_FOLD_SHORT, 0};                \
+        WAIT_SPAN(span, &name);                                                                    \
+        return call##_next()(args);                                                                \
+    }
+
+WAIT_CALL(int, nanosleep, TRACE_CAUSE_SLEEP,
+    PARAMS(const struct timespec *wanted, struct timespec *rest), ARGS(wanted, rest))
+WAIT_CALL(int, clock_nanosleep, TRACE_CAUSE_SLEEP,
+    PARAMS(clockid_t clock, int flags, const struct timespec *wanted, struct timespec *rest),
+    ARGS(clock, flags, wanted, rest))
+WAIT_CALL(int, usleep, TRACE_CAUSE_SLEEP, PARAMS(useconds_t wanted_us), ARGS(wanted_us))
+WAIT_CALL(unsigned, sleep, TRACE_CAUSE_SLEEP, PARAMS(unsigned wanted_s), ARGS(wanted_s))
+WAIT_CALL(int, epoll_wait, TRACE_CAUSE_NET,
+    PARAMS(int poller, struct epoll_event *events, int n, int timeout_ms),
+    ARGS(poller, events, n, timeout_ms))
+WAIT_CALL(int, epoll_pwait, TRACE_CAUSE_NET,
+    PARAMS(int poller, struct epoll_event *events, int n, int timeout_ms, const sigset_t *mask),
+    ARGS(poller, events, n, timeout_ms, mask))
+
+// Polling nothing is sleeping; polling a socket is waiting for the network.
+enum { POLL_NOTHING, POLL_SOCKET, POLL_OTHER, POLL_COUNT };
+
+static int poll_kind(int fd)
+{
+    struct stat status;
+    int saved_errno = errno;
+    int is_socket = fd >= 0 && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+    errno = saved_errno;
+    return fd < 0 ? POLL_NOTHING : is_socket ? POLL_SOCKET : POLL_OTHER;
+}
+
+// libc declares that poll only writes what `fds` points at; it reads the descriptors.
+__attribute__((noinline)) static int first_polled(struct pollfd *fds, nfds_t n)
+{
+    return n ? fds->fd : -1;
+}
+
+#define POLL_NAMES(call)                                                                           \
+    {                                                                                              \
+        {call "(nothing)", "wait", TRACE_CAUSE_SLEEP, AGENT_FOLD_SHORT, 0},                        \
+            {call "(socket)", "wait", TRACE_CAUSE_NET, AGENT_FOLD_SHORT, 0},                       \
+        {                                                                                          \
+            call, "wait", TRACE_CAUSE_OTHER, AGENT_FOLD_SHORT, 0                                   \
+        }                                                                                          \
+    }
+
+#define POLL_CALL(call, first_fd, params, args)                                                    \
+    HOOK_NEXT(int, call, NULL, PARAMS(params))                                                     \
+    HOOK_EXPORT int call(params)                                                                   \
+    {                                                                                              \
+        static struct hook_name names[POLL_COUNT] = POLL_NAMES(#call);                             \
+        WAIT_SPAN(span, &names[is_off ? POLL_OTHER : poll_kind(first_fd)]);                        \
+        return call##_next()(args);                                                                \
+    }
+
+POLL_CALL(poll, first_polled(fds, n), PARAMS(struct pollfd *fds, nfds_t n, int timeout_ms),
+    ARGS(fds, n, timeout_ms))
+POLL_CALL(ppoll, first_polled(fds, n),
+    PARAMS(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
+    ARGS(fds, n, timeout, mask))
+POLL_CALL(select, n - 1,
+    PARAMS(int n, fd_set *in, fd_set *out, fd_set *other, struct timeval *timeout),
+    ARGS(n, in, out, other, timeout))
+POLL_CALL(pselect, n - 1,
+    PARAMS(int n, fd_set *in, fd_set *out, fd_set *other, const struct timespec *timeout,
+        const sigset_t *mask),
+    ARGS(n, in, out, other, timeout, mask))
+
+const struct hook_set hook_sleep = {
+    .name = "sleep",
+    .help = "sleeping, poll, select and epoll",
+    .is_off = &is_off,
+};

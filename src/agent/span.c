@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slow paths of the span stack: charging off-CPU time, folding short calls, writing spans that
+// carry more than a time, and putting the stack right after a longjmp. Called from span.h. Allocates
+// nothing; system calls only after a switch.
+#include "agent/span.h"
+
+#include "agent/split.h"
+
+#include <errno.h>
+
+// Wall minus CPU below this is the resolution of the clocks, not waiting.
+#define NOISE_NS 300u
+// Blocked for less than this: the run-queue wait in it is not worth the 5 us of reading it.
+#define RUNQ_WORTH_NS 60000u
+// Without the free test the CPU clock is read only when this much has passed.
+#define CPU_CLOCK_STEP_NS 4000u
+// Stack addresses further apart belong to different stacks (coroutines).
+#define SAME_STACK_BYTES (1u << 20)
+
+// How much of `off_ns` the thread was runnable: all of it when it never gave up the CPU itself,
+// else what the kernel says, where the wait was long enough to ask.
+static uint64_t runq_part(struct agent_thread *t, uint64_t off_ns)
+{
+    uint64_t voluntary = split_voluntary_switches();
+    int was_preempted = voluntary == t->voluntary_switches;
+    t->voluntary_switches = voluntary;
+    if (was_preempted) {
+        if (t->runq_ns != UINT64_MAX)
+            t->runq_ns += off_ns;
+        return off_ns;
+    }
+    if (off_ns < RUNQ_WORTH_NS)
+        return 0;
+    uint64_t cpu_ns, runq_ns;
+    agent_schedstat(0, &cpu_ns, &runq_ns);
+    if (runq_ns == UINT64_MAX)
+        return 0;
+    uint64_t since = runq_ns > t->runq_ns ? runq_ns - t->runq_ns : 0;
+    t->runq_ns = runq_ns;
+    return since < off_ns ? since : off_ns;
+}
+
+uint64_t span_sync(struct agent_thread *t, uint64_t now)
+{
+    if (agent.split_method == TRACE_SPLIT_CPU_CLOCK &&
+        agent_ns(now - t->sync_ticks) < CPU_CLOCK_STEP_NS)
+        return now;
+    int saved_errno = errno;
+    split_arm(t);
+    uint64_t cpu_ns = clock_thread_cpu_ns();
+    now = agent_ticks();
+    uint64_t wall_ns = agent_ns(now - t->sync_ticks), used_ns = cpu_ns - t->sync_cpu_ns;
+    t->sync_ticks = now;
+    t->sync_cpu_ns = cpu_ns;
+    if (wall_ns > used_ns + NOISE_NS) {
+        struct agent_frame *f = &t->frames[t->depth];
+        uint64_t off_ns = wall_ns - used_ns;
+        if (!f->switches)
+            f->off_ns = f->runq_ns = 0;
+        f->off_ns += off_ns;
+        f->runq_ns += runq_part(t, off_ns);
+        if (f->switches < UINT16_MAX)
+            f->switches++;
+    }
+    errno = saved_errno;
+    return now;
+}
+
+static void write_split(struct agent_thread *t, const struct agent_frame *f, uint32_t depth)
+{
+    struct trace_split *s = agent_room(t, sizeof *s);
+    if (!s)
+        return;
+    *s = (struct trace_split){.kind = TRACE_SPLIT, .depth = (uint8_t)depth, .cause = f->cause,
+        .switches = f->switches, .off_ns = f->off_ns, .runq_ns = f->runq_ns};
+    trace_writer_commit(&t->writer, sizeof *s);
+}
+
+static void write_attr(
+    struct agent_thread *t, uint32_t depth, enum trace_attr_key key, uint32_t aux, uint64_t value)
+{
+    struct trace_attr *a = agent_room(t, sizeof *a);
+    if (!a)
+        return;
+    *a = (struct trace_attr){TRACE_ATTR, (uint8_t)depth, (uint8_t)key, 0, aux, value};
+    trace_writer_commit(&t->writer, sizeof *a);
+}
+
+static void write_attrs(struct agent_thread *t, const struct agent_frame *f, uint32_t index)
+{
+    const struct agent_shape *shape = &t->shapes[index];
+    uint32_t depth = index - 1;
+    if (f->attr_bits & 1u << TRACE_ATTR_BYTES)
+        write_attr(t, depth, TRACE_ATTR_BYTES, 0, f->bytes);
+    if (f->attr_bits & 1u << TRACE_ATTR_SHAPE)
+        write_attr(t, depth, TRACE_ATTR_SHAPE, shape->channels_batch, f->extent);
+    if (f->attr_bits & 1u << TRACE_ATTR_SOURCE)
+        write_attr(t, depth, TRACE_ATTR_SOURCE, 0, shape->source);
+    if (f->attr_bits & 1u << TRACE_ATTR_SCALE)
+        write_attr(t, depth, TRACE_ATTR_SCALE, 0, shape->scale);
+}
+
+static void write_span(struct agent_thread *t, const struct agent_frame *f, uint32_t index,
+    uint64_t now)
+{
+    uint64_t dur = now - f->start_ticks;
+    if (dur >> 32) {
+        struct trace_span_long *s = agent_room(t, sizeof *s);
+        if (!s)
+            return;
+        *s = (struct trace_span_long){
+            TRACE_SPAN_LONG, (uint8_t)(index - 1), f->name, 0, now, dur, 0};
+        trace_writer_commit(&t->writer, sizeof *s);
+        return;
+    }
+    struct trace_span *s = agent_room(t, sizeof *s);
+    if (!s)
+        return;
+    *s = (struct trace_span){TRACE_SPAN, (uint8_t)(index - 1), f->name, (uint32_t)dur, now};
+    trace_writer_commit(&t->writer, sizeof *s);
+}
+
+static void write_fold(struct agent_thread *t, const struct agent_fold *fold, uint32_t depth)
+{
+    struct trace_fold *r = agent_room(t, sizeof *r);
+    if (!r)
+        return;
+    *r = (struct trace_fold){TRACE_FOLD, (uint8_t)depth, fold->name, fold->calls,
+        fold->self_ticks, fold->first_start_ticks, fold->last_end_ticks, fold->off_ns,
+        fold->runq_ns, fold->bytes, fold->max_ticks};
+    trace_writer_commit(&t->writer, sizeof *r);
+}
+
+void span_flush_folds(struct agent_thread *t, uint32_t index)
+{
+    for (uint32_t i = 0; i < t->frames[index].fold_count; i++)
+        write_fold(t, &t->folds[index][i], index);
+    t->frames[index].fold_count = 0;
+}
+
+void span_flush_root(struct agent_thread *t, uint64_t now)
+{
+    (void)now;
+    span_flush_folds(t, 0);
+    if (!t->frames[0].switches)
+        return;
+    write_split(t, &t->frames[0], TRACE_DEPTH_ROOT);
+    t->frames[0].switches = 0;
+}
+
+static void merge_fold(struct agent_fold *into, const struct agent_fold *from)
+{
+    if (!into->calls || from->first_start_ticks < into->first_start_ticks)
+        into->first_start_ticks = from->first_start_ticks;
+    if (from->last_end_ticks > into->last_end_ticks)
+        into->last_end_ticks = from->last_end_ticks;
+    if (from->max_ticks > into->max_ticks)
+        into->max_ticks = from->max_ticks;
+    into->calls += from->calls;
+    into->self_ticks += from->self_ticks;
+    into->off_ns += from->off_ns;
+    into->runq_ns += from->runq_ns;
+    into->bytes += from->bytes;
+}
+
+// Adds to the folds of the frame `index`, writing out what is in the way.
+static void add_fold(struct agent_thread *t, uint32_t index, const struct agent_fold *fold)
+{
+    struct agent_frame *f = &t->frames[index];
+    struct agent_fold *slots = t->folds[index];
+    for (uint32_t i = 0; i < f->fold_count; i++) {
+        if (slots[i].name != fold->name)
+            continue;
+        if (fold->first_start_ticks - slots[i].last_end_ticks < agent.idle_ticks) {
+            merge_fold(&slots[i], fold);
+            return;
+        }
+        write_fold(t, &slots[i], index);
+        slots[i] = *fold;
+        return;
+    }
+    if (f->fold_count == AGENT_FOLDS)
+        span_flush_folds(t, index);
+    slots[f->fold_count++] = *fold;
+}
+
+static struct agent_fold fold_of(const struct agent_frame *f, uint64_t now)
+{
+    uint64_t dur = now - f->start_ticks;
+    struct agent_fold fold = {.name = f->name, .calls = 1,
+        .self_ticks = dur > f->child_ticks ? dur - f->child_ticks : 0,
+        .first_start_ticks = f->start_ticks, .last_end_ticks = now, .max_ticks = dur};
+    if (f->switches) {
+        fold.off_ns = f->off_ns;
+        fold.runq_ns = f->runq_ns;
+    }
+    if (f->attr_bits & 1u << TRACE_ATTR_BYTES)
+        fold.bytes = f->bytes;
+    return fold;
+}
+
+static void flush_aggregates(struct agent_thread *t, uint64_t now)
+{
+    for (uint32_t i = 0; i < t->aggregate_count; i++)
+        write_fold(t, &t->aggregates[i], 0);
+    t->aggregate_count = 0;
+    t->aggregate_ticks = now;
+}
+
+// The trace is at its limit: sums by name, written once a second.
+static void aggregate(struct agent_thread *t, const struct agent_frame *f, uint64_t now)
+{
+    struct agent_fold fold = fold_of(f, now);
+    uint32_t i = 0;
+    while (i < t->aggregate_count && t->aggregates[i].name != fold.name)
+        i++;
+    if (i == AGENT_AGGREGATES) {
+        flush_aggregates(t, now);
+        i = 0;
+    }
+    if (i == t->aggregate_count)
+        t->aggregates[t->aggregate_count++] = (struct agent_fold){.name = fold.name};
+    merge_fold(&t->aggregates[i], &fold);
+    if (now - t->aggregate_ticks > agent.second_ticks)
+        flush_aggregates(t, now);
+}
+
+static int is_folded(const struct agent_frame *f, uint64_t dur)
+{
+    if (f->flags & AGENT_FOLD)
+        return 1;
+    return (f->flags & AGENT_FOLD_SHORT) && !f->switches && dur < agent.short_ticks;
+}
+
+// Takes the innermost span off the stack and records it.
+static void close_top(struct agent_thread *t, uint64_t now)
+{
+    uint32_t index = t->depth;
+    struct agent_frame *f = &t->frames[index];
+    uint64_t dur = now - f->start_ticks;
+    if (*agent.control == AGENT_AGGREGATE) {
+        span_flush_folds(t, index);
+        aggregate(t, f, now);
+    } else if (is_folded(f, dur)) {
+        struct agent_fold fold = fold_of(f, now);
+        for (uint32_t i = 0; i < f->fold_count; i++)
+            add_fold(t, index - 1, &t->folds[index][i]);
+        add_fold(t, index - 1, &fold);
+    } else {
+        if (f[-1].fold_count)
+            span_flush_folds(t, index - 1);
+        span_flush_folds(t, index);
+        if (f->switches)
+            write_split(t, f, index - 1);
+        if (f->attr_bits)
+            write_attrs(t, f, index);
+        write_span(t, f, index, now);
+    }
+    t->depth = index - 1;
+    f[-1].child_ticks += dur;
+}
+
+void span_end_slow(struct agent_thread *t, uint32_t token, uint64_t now)
+{
+    while (t->depth >= token)
+        close_top(t, now);
+}
+
+// Spans whose functions are no longer on the stack (a longjmp went past them).
+static void drop_abandoned(struct agent_thread *t, uintptr_t stack)
+{
+    uint64_t now = 0;
+    while (t->depth > 0) {
+        uintptr_t top = t->frames[t->depth].stack;
+        if (!stack || !top || stack < top || stack - top > SAME_STACK_BYTES)
+            return;
+        if (!now)
+            now = span_now(t);
+        close_top(t, now);
+    }
+}
+
+uint32_t span_begin_slow(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
+{
+    struct agent_thread *t = agent_self;
+    if (t->busy)
+        return 0;
+    if (!t->depth_limit) {
+        t = agent_thread_open();
+        if (!t)
+            return 0;
+    }
+    if (*agent.control == AGENT_STOP)
+        return 0;
+    span_guard(t, 1);
+    drop_abandoned(t, stack);
+    uint32_t token = 0;
+    if (t->depth + 1 < t->depth_limit) {
+        uint64_t now = span_now(t);
+        if (!(flags & (AGENT_FOLD | AGENT_FOLD_SHORT)))
+            span_flush_folds(t, t->depth);
+        if (t->depth == 0)
+            span_flush_root(t, now);
+        struct agent_frame *f = &t->frames[++t->depth];
+        *f = (struct agent_frame){.start_ticks = now, .name = name, .cause = cause,
+            .flags = flags, .stack = stack};
+        token = t->depth;
+    } else {
+        t->writer.dropped_records++;
+    }
+    span_guard(t, 0);
+    return token;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the preloaded library keeps for each thread of the target, and for the process. Included by
+// the span stack, the hooks and the marks. Nothing here is freed while the process lives; a thread's
+// block lies in memory that reads zero after a fork (MADV_WIPEONFORK), so a child that never told us
+// about the fork finds an empty span stack and takes the slow path. Threads: a block belongs to its
+// thread; `agent` is written while the process starts, later only through atomics.
+#ifndef LIGHTMETER_AGENT_THREAD_H
+#define LIGHTMETER_AGENT_THREAD_H
+
+#include "base/clock.h"
+#include "trace/format.h"
+#include "trace/writer.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define AGENT_DEPTH 64u // open spans of a thread that are recorded; deeper ones are counted as dropped
+#define AGENT_FOLDS 4u  // names whose short calls are folded within one open span
+#define AGENT_AGGREGATES 48u // names summed up per thread once the trace is at its limit
+
+// How a call of a name is recorded.
+enum agent_name_flag {
+    AGENT_FOLD = 1,       // always folded: a leaf that is called very often
+    AGENT_FOLD_SHORT = 2, // folded when it was short and the thread was not switched out
+    AGENT_MARK = 4,       // opened by the program's own marks
+};
+
+// Short calls of one name within one open span, summed up.
+struct agent_fold {
+    uint16_t name;
+    uint32_t calls;
+    uint64_t self_ticks, first_start_ticks, last_end_ticks, max_ticks;
+    uint64_t off_ns, runq_ns, bytes;
+};
+
+// One open span. The first 32 bytes are what the fast path writes.
+struct agent_frame {
+    uint64_t start_ticks;
+    uint64_t child_ticks; // of the spans below it that have ended
+    uint16_t name;
+    uint8_t cause; // enum trace_cause of blocked time
+    uint8_t flags; // enum agent_name_flag
+    uint16_t switches;
+    uint8_t fold_count;
+    uint8_t attr_bits; // 1 << enum trace_attr_key that were given
+    uintptr_t stack;   // address in the caller's stack frame; 0: not known
+    uint64_t off_ns, runq_ns; // valid when switches > 0
+    uint64_t bytes;
+    uint64_t extent; // width | height << 32
+};
+_Static_assert(sizeof(struct agent_frame) == 64, "one cache line");
+
+// The wider attributes, beside the hot frames.
+struct agent_shape {
+    uint32_t channels_batch; // channels | batch << 16
+    uint64_t source;         // width | height << 32 of the input
+    uint64_t scale;          // numerator | denominator << 32
+};
+
+struct agent_thread {
+    // The switch test: *switch_word == switch_value means not switched out since the last sync.
+    const volatile uint64_t *switch_word;
+    uint64_t switch_value;
+    uint64_t sync_ticks, sync_cpu_ns;
+    uint32_t depth;       // open spans; frames[depth] is the innermost, frames[0] the thread itself
+    uint32_t depth_limit; // 0: the thread must take the slow path
+    uint32_t busy;        // inside our own code: a signal handler's calls are let through unrecorded
+    uint32_t overflow;    // open spans beyond AGENT_DEPTH
+    struct trace_writer writer;
+    uint64_t runq_ns; // as last read
+    uint64_t voluntary_switches;
+    uint64_t aggregate_ticks; // when the aggregates were last written
+    uint32_t tid;
+    uint32_t in_use;
+    uint32_t retry; // records to drop before a segment is asked for again
+    uint32_t closing;
+    struct agent_thread *next_all, *next_free;
+    struct agent_frame frames[AGENT_DEPTH + 1];
+    struct agent_shape shapes[AGENT_DEPTH + 1];
+    struct agent_fold folds[AGENT_DEPTH + 1][AGENT_FOLDS];
+    struct agent_fold aggregates[AGENT_AGGREGATES];
+    uint32_t aggregate_count;
+};
+
+enum agent_state { AGENT_IDLE, AGENT_STARTING, AGENT_ON, AGENT_OFF };
+
+enum agent_control { AGENT_RECORD = 0, AGENT_AGGREGATE = 1, AGENT_STOP = 2 };
+
+struct agent {
+    _Atomic uint32_t state; // enum agent_state
+    int clock_is_tsc;
+    uint32_t scale_shift;
+    uint64_t scale_mult; // ns = ticks * mult >> shift, for intervals
+    uint64_t resync_ticks;
+    uint64_t short_ticks; // AGENT_FOLD_SHORT: shorter than this is folded
+    uint64_t idle_ticks;  // folds are written out when idle for longer
+    uint64_t second_ticks;
+    enum trace_split_method split_method;
+    const volatile uint32_t *control; // enum agent_control, written by the launcher
+    struct trace_process *process;    // mapped process file; NULL: none
+    struct trace_place place;
+    _Atomic(struct agent_thread *) all; // every thread block ever made
+    _Atomic uint32_t thread_count;
+    // One page that reads zero after a fork: tells a forked child from its parent (and from a vfork,
+    // where both share everything). NULL until recording was on.
+    _Atomic uint32_t *alive;
+};
+extern struct agent agent;
+
+// Whether this process is a fork that has not started over yet.
+static inline int agent_is_forked(void)
+{
+    return agent.alive && !atomic_load_explicit(agent.alive, memory_order_acquire);
+}
+
+// The calling thread's block; never NULL: one with depth_limit 0 until it has its own.
+extern __thread struct agent_thread *agent_self __attribute__((tls_model("initial-exec")));
+
+static inline uint64_t agent_ticks(void)
+{
+    return __builtin_expect(agent.clock_is_tsc, 1) ? clock_tsc() : clock_mono_ns();
+}
+
+__extension__ typedef unsigned __int128 agent_wide;
+
+static inline uint64_t agent_ns(uint64_t ticks)
+{
+    return (uint64_t)(((agent_wide)ticks * agent.scale_mult) >> agent.scale_shift);
+}
+
+// Gives the calling thread its own block where it has none (first event, or first after a fork).
+// NULL: nothing can be recorded now (not started, ended, out of memory, inside our own code).
+// Keeps errno.
+struct agent_thread *agent_thread_open(void);
+
+// The same for a thread whose first instruction is about to run; `creator` is the library that
+// asked for it, "" when not known.
+void agent_thread_begin(const char *creator);
+
+// Writes what is left of the calling thread and gives its block back.
+void agent_thread_end(void);
+
+// A record of the calling thread: room for it, or NULL (then a drop was counted).
+void *agent_room(struct agent_thread *t, size_t length_bytes);
+
+// CPU and run-queue time of a thread of this process from the kernel, so far; UINT64_MAX each when
+// not known. `tid` 0: the calling thread.
+void agent_schedstat(uint32_t tid, uint64_t *cpu_ns, uint64_t *runq_ns);
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The target's side of a trace: a thread appends records to its own memory-mapped segment. Compiled
+// into the preloaded library only. No locks, no allocation but mmap when a segment is full; raw
+// system calls, so that interposed functions are never entered; errno is kept by the caller.
+// Threads: one writer belongs to one thread.
+#ifndef LIGHTMETER_TRACE_WRITER_H
+#define LIGHTMETER_TRACE_WRITER_H
+
+#include "trace/format.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+// Where segments are claimed; the same for all threads of a process image.
+struct trace_place {
+    char run_dir[256]; // without a final '/'
+    uint32_t pid;
+    uint64_t image_ticks;
+};
+
+struct trace_writer {
+    uint8_t *cursor, *limit; // both NULL: no segment
+    struct trace_segment *segment;
+    uint32_t thread_seq, segment_seq, tid;
+    uint32_t dropped_records;
+};
+
+// Makes the next segment current (the old one is marked full). 0, or -1 when none could be had: the
+// writer then has no room and drops.
+int trace_writer_advance(struct trace_writer *w, const struct trace_place *place);
+
+// Marks the current segment with `state` and lets go of it. Fine without one.
+void trace_writer_close(struct trace_writer *w, enum trace_segment_state state);
+
+// Address of `length_bytes` (a multiple of TRACE_UNIT_BYTES) to fill, or NULL when the segment is
+// full. Follow with trace_writer_commit.
+static inline void *trace_writer_room(struct trace_writer *w, size_t length_bytes)
+{
+    if (__builtin_expect((size_t)(w->limit - w->cursor) < length_bytes, 0))
+        return NULL;
+    return w->cursor;
+}
+
+// Publishes what was written at the address that trace_writer_room gave: a reader in another
+// process sees whole records only.
+static inline void trace_writer_commit(struct trace_writer *w, size_t length_bytes)
+{
+    w->cursor += length_bytes;
+    __atomic_store_n(&w->segment->used_bytes,
+        (uint64_t)(w->cursor - (uint8_t *)(w->segment + 1)), __ATOMIC_RELEASE);
+}
+
+// Maps `length_bytes` of the file `path` (made, and its pages allocated, when `make`). NULL on
+// failure; never raises SIGBUS later, since the room was allocated.
+void *trace_writer_map(const char *path, size_t length_bytes, int make);
+
+// "RUN_DIR/name" into `out`. -1 when it does not fit.
+int trace_writer_path(char *out, size_t out_bytes, const struct trace_place *place, const char *name);
+
+#endif
