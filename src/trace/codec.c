@@ -70,9 +70,9 @@ int codec_compress(struct codec *c, const void *bytes, const size_t *cut_bytes, 
     if (compressor_make(c) < 0 || room_make(c, cut_bytes, cuts) < 0)
         return -1;
     for (size_t i = 0; i < cuts; i++) {
-        const size_t added_bytes = ZSTD_compress2(c->compressor, c->room + used_bytes,
-            c->room_bytes - used_bytes, (const uint8_t *)bytes + begin_bytes,
-            cut_bytes[i] - begin_bytes);
+        const size_t added_bytes =
+            ZSTD_compress2(c->compressor, c->room + used_bytes, c->room_bytes - used_bytes,
+                (const uint8_t *)bytes + begin_bytes, cut_bytes[i] - begin_bytes);
         if (ZSTD_isError(added_bytes))
             return -1;
         used_bytes += added_bytes;

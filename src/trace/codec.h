@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compression of block contents: Zstandard frames, one after the other. The only file pair that knows
-// the zstd library. Used by the packer and the reader. Checks no sums. Threads: one owner per codec.
+// Compression of block contents: Zstandard frames, one after the other. The only file pair that
+// knows the zstd library. Used by the packer and the reader. Checks no sums. Threads: one owner per
+// codec.
 #ifndef LIGHTMETER_TRACE_CODEC_H
 #define LIGHTMETER_TRACE_CODEC_H
 

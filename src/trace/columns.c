@@ -10,16 +10,19 @@
         (uint8_t) offsetof(struct type, member), (uint8_t)sizeof(((struct type *)0)->member), how  \
     }
 
-// Order matters: a keyed column comes after its key, and times come in the order they are predicted.
+// Order matters: a keyed column comes after its key, and times come in the order they are
+// predicted.
 const struct columns_shape columns_shapes[COLUMNS_ROWS] = {
     // SPAN without children: duration, and the gap between the last moment and its start.
     [TRACE_SPAN] = {16, 4,
         {FIELD(trace_span, depth, COLUMNS_PLAIN), FIELD(trace_span, name, COLUMNS_PLAIN),
-            FIELD(trace_span, dur_ticks, COLUMNS_PLAIN), FIELD(trace_span, end_ticks, COLUMNS_NEAR)}},
+            FIELD(trace_span, dur_ticks, COLUMNS_PLAIN),
+            FIELD(trace_span, end_ticks, COLUMNS_NEAR)}},
     // SPAN with children: time before the first child, and between the last moment and its end.
     [COLUMNS_ROWS - 1] = {16, 4,
         {FIELD(trace_span, depth, COLUMNS_PLAIN), FIELD(trace_span, name, COLUMNS_PLAIN),
-            FIELD(trace_span, dur_ticks, COLUMNS_PLAIN), FIELD(trace_span, end_ticks, COLUMNS_TIME)}},
+            FIELD(trace_span, dur_ticks, COLUMNS_PLAIN),
+            FIELD(trace_span, end_ticks, COLUMNS_TIME)}},
     [TRACE_SPAN_LONG] = {32, 4,
         {FIELD(trace_span_long, depth, COLUMNS_PLAIN), FIELD(trace_span_long, name, COLUMNS_PLAIN),
             FIELD(trace_span_long, end_ticks, COLUMNS_TIME),

@@ -47,14 +47,16 @@ uint8_t columns_code(unsigned row);
 // What predicts the next values. Zero it to begin, and set last_ticks to the base.
 struct columns_state {
     uint64_t last_ticks;
-    uint64_t first_child_ticks[257]; // start of the first span at this depth since its parent level closed
+    uint64_t first_child_ticks[257]; // start of the first span at this depth since its parent level
+                                     // closed
     uint8_t has_child[257];
     uint64_t previous[COLUMNS_ROWS][COLUMNS_MOST];
     uint64_t keyed[256];
 };
 
 // A span at `depth` that began at `start_ticks` closed.
-static inline void columns_span_closed(struct columns_state *s, unsigned depth, uint64_t start_ticks)
+static inline void columns_span_closed(
+    struct columns_state *s, unsigned depth, uint64_t start_ticks)
 {
     s->has_child[depth + 1] = 0;
     if (!s->has_child[depth]) {

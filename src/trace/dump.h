@@ -22,7 +22,6 @@ struct trace_dump_options {
 int trace_dump_file(const char *path, const struct trace_dump_options *options,
     trace_dump_fn write_fn, void *context, struct err *e);
 int trace_dump_bytes(const void *bytes, size_t length_bytes, const char *name,
-    const struct trace_dump_options *options, trace_dump_fn write_fn, void *context,
-    struct err *e);
+    const struct trace_dump_options *options, trace_dump_fn write_fn, void *context, struct err *e);
 
 #endif

@@ -2,9 +2,9 @@
 // The file names in a run directory, made and parsed. Needs no memory and no library, so that the
 // agent compiles it too; used by the drain and `recover`. Does not touch files. Threads: no state.
 //
-//   s-PID-IMAGE-THREAD-SEQ   a segment (struct trace_segment), all numbers in lower-case hexadecimal
-//   p-PID-IMAGE              a process file (struct trace_process)
-//   free-BYTES-N             a segment file that may be claimed by renaming it; N below
+//   s-PID-IMAGE-THREAD-SEQ   a segment (struct trace_segment), all numbers in lower-case
+//   hexadecimal p-PID-IMAGE              a process file (struct trace_process) free-BYTES-N a
+//   segment file that may be claimed by renaming it; N below
 //                            TRACE_FREE_SLOTS; content undefined but for a zeroed header
 //   new-N                    one that the launcher is still making
 //   meta.json, done          see trace/rundir.h

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packed writer: codes, compresses and checksums a block and appends it with one write. Called by
-// the launcher's loop through the drain, and by `recover`. Keeps no index: a reader walks the headers.
-// Threads: one owner.
+// The packed writer: codes, compresses and checksums a block and appends it with one write. Called
+// by the launcher's loop through the drain, and by `recover`. Keeps no index: a reader walks the
+// headers. Threads: one owner.
 #include "trace/pack.h"
 
 #include "trace/codec.h"
@@ -60,7 +60,9 @@ static int append(struct trace_pack *p, struct iovec *pieces, int count, struct 
     }
     // A rest that cannot be cut off is harmless: the next block overwrites it, a reader skips it.
     const int cut_failed = ftruncate(p->fd, (off_t)p->file_bytes);
-    return err_set_errno(e, failed, "cannot write the trace to %s at byte %" PRIu64 "%s; free some space there, or name another place with -o",
+    return err_set_errno(e, failed,
+        "cannot write the trace to %s at byte %" PRIu64
+        "%s; free some space there, or name another place with -o",
         buf_text(&p->part_path), p->file_bytes, cut_failed ? " (and cannot cut it back)" : "");
 }
 
@@ -103,8 +105,8 @@ struct trace_pack *trace_pack_create(const char *path, uint64_t created_unix_ns,
     p->fd = -1;
     buf_puts(&p->path, path);
     if (stat(path, &at_path) == 0 && !S_ISREG(at_path.st_mode)) {
-        err_set(e, "cannot write the trace to %s: it is there and no file; name another with -o",
-            path);
+        err_set(
+            e, "cannot write the trace to %s: it is there and no file; name another with -o", path);
         goto failed;
     }
     p->codec = codec_new();
@@ -121,8 +123,8 @@ failed:
 }
 
 // Codes and compresses; fills in the header's coding and lengths. The stored bytes, or NULL.
-static const uint8_t *content_code(struct trace_pack *p, struct trace_block *header,
-    const void *bytes, size_t length_bytes)
+static const uint8_t *content_code(
+    struct trace_pack *p, struct trace_block *header, const void *bytes, size_t length_bytes)
 {
     const uint8_t *stored = NULL;
     size_t stored_bytes = 0;
@@ -134,8 +136,8 @@ static const uint8_t *content_code(struct trace_pack *p, struct trace_block *hea
         planes = (struct planes_output){
             .bytes = bytes, .length_bytes = length_bytes, .cut_bytes = &length_bytes, .cuts = 1};
     header->coding = coded > 0 ? TRACE_CODING_PLANES_ZSTD : TRACE_CODING_ZSTD;
-    if (codec_compress(p->codec, planes.bytes, planes.cut_bytes, planes.cuts, &stored,
-            &stored_bytes) < 0)
+    if (codec_compress(
+            p->codec, planes.bytes, planes.cut_bytes, planes.cuts, &stored, &stored_bytes) < 0)
         return NULL;
     header->raw_bytes = (uint32_t)length_bytes;
     header->stored_bytes = (uint32_t)stored_bytes;
@@ -156,13 +158,15 @@ int trace_pack_block(struct trace_pack *p, const struct trace_block_id *id, cons
     if (length_bytes == 0)
         return 0;
     if (length_bytes > TRACE_BLOCK_RAW_LIMIT_BYTES)
-        return err_set(e, "a block of %zu bytes is too long for the trace %s (at most %u); "
-                          "this is an error in Lightmeter: please report it",
+        return err_set(e,
+            "a block of %zu bytes is too long for the trace %s (at most %u); "
+            "this is an error in Lightmeter: please report it",
             length_bytes, buf_text(&p->path), TRACE_BLOCK_RAW_LIMIT_BYTES);
     const uint8_t *stored = content_code(p, &header, bytes, length_bytes);
     if (!stored)
-        return err_set(e, "out of memory while packing %zu bytes for the trace %s; "
-                          "close other programs",
+        return err_set(e,
+            "out of memory while packing %zu bytes for the trace %s; "
+            "close other programs",
             length_bytes, buf_text(&p->path));
     header.payload_hash = trace_hash(stored, header.stored_bytes);
     header.header_hash = trace_hash(&header, offsetof(struct trace_block, header_hash));
@@ -174,8 +178,7 @@ int trace_pack_block(struct trace_pack *p, const struct trace_block_id *id, cons
 int trace_pack_copy(
     struct trace_pack *p, const void *block_bytes, size_t length_bytes, struct err *e)
 {
-    struct iovec piece = {
-        .iov_base = (void *)(uintptr_t)block_bytes, .iov_len = length_bytes};
+    struct iovec piece = {.iov_base = (void *)(uintptr_t)block_bytes, .iov_len = length_bytes};
     return append(p, &piece, 1, e);
 }
 
@@ -218,8 +221,8 @@ int trace_pack_commit(struct trace_pack **p, struct err *e)
     if (fsync((*p)->fd) < 0 && errno != EINVAL)
         result = err_set_errno(e, errno, "cannot make the trace durable; it is left in %s", part);
     else if (rename(part, path) < 0)
-        result = err_set_errno(
-            e, errno, "cannot give the trace its name %s; it is left in %s, move it yourself", path, part);
+        result = err_set_errno(e, errno,
+            "cannot give the trace its name %s; it is left in %s, move it yourself", path, part);
     else
         folder_sync(path);
     trace_pack_leave(p);

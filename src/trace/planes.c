@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records to byte planes: the encoding half and the buffers. Called by the packer for every block of
-// records. Layout of the result: struct planes_header; the code of each record; one byte per column
-// of the codes that occur, telling how many planes it has; the planes; the bytes of TEXT records.
+// Records to byte planes: the encoding half and the buffers. Called by the packer for every block
+// of records. Layout of the result: struct planes_header; the code of each record; one byte per
+// column of the codes that occur, telling how many planes it has; the planes; the bytes of TEXT
+// records.
 #include "trace/planes.h"
 
 #include "trace/planes_state.h"
@@ -92,7 +93,8 @@ static int is_exact(const struct planes *p, const struct trace_record *r)
         rest |= word & mask[i];
     }
     if (r->kind == TRACE_TEXT)
-        for (uint32_t i = (uint32_t)sizeof *r->text + r->text->length_bytes; i < r->length_bytes; i++)
+        for (uint32_t i = (uint32_t)sizeof *r->text + r->text->length_bytes; i < r->length_bytes;
+             i++)
             rest |= at[i];
     return rest == 0;
 }
@@ -168,7 +170,8 @@ static void attr_store(
 }
 
 // Second pass: the values of all columns, and the bytes of TEXT records to `text`.
-static void columns_fill(struct planes *p, struct trace_cursor c, uint64_t base_ticks, uint8_t *text)
+static void columns_fill(
+    struct planes *p, struct trace_cursor c, uint64_t base_ticks, uint8_t *text)
 {
     const uint8_t *code = p->codes.at;
     size_t filled[COLUMNS_ROWS] = {0};
@@ -252,8 +255,8 @@ int planes_encode(
     uint8_t *begin = planes_room_grow(&p->bytes, planes_limit_bytes(length_bytes));
     if (!begin || planes_columns_place(p) < 0)
         return -1;
-    const struct planes_header header = {.records = (uint32_t)count,
-        .text_bytes = (uint32_t)text_bytes, .base_ticks = base_find(c)};
+    const struct planes_header header = {
+        .records = (uint32_t)count, .text_bytes = (uint32_t)text_bytes, .base_ticks = base_find(c)};
     memcpy(begin, &header, sizeof header);
     uint8_t *at = begin + sizeof header;
     memcpy(at, p->codes.at, (size_t)count);

@@ -29,8 +29,8 @@ int planes_encode(
 // Decodes into `records`, which has room for exactly `length_bytes`. 0, or -1 when the input is not
 // what planes_encode gives for so many bytes; `records` is then undefined. Never reads or writes
 // beyond either.
-int planes_decode(struct planes *p, const void *bytes, size_t encoded_bytes, void *records,
-    size_t length_bytes);
+int planes_decode(
+    struct planes *p, const void *bytes, size_t encoded_bytes, void *records, size_t length_bytes);
 
 // The most that planes_encode gives for `length_bytes` of records.
 size_t planes_limit_bytes(size_t length_bytes);

@@ -122,8 +122,11 @@ static inline void attr_load(struct columns_state *s, uint64_t **next, struct tr
 
 static inline void split_load(uint64_t **next, struct trace_split *split)
 {
-    *split = (struct trace_split){.kind = TRACE_SPLIT, .depth = (uint8_t)*next[0]++,
-        .cause = (uint8_t)*next[1]++, .switches = (uint32_t)*next[2]++, .off_ns = *next[3]++,
+    *split = (struct trace_split){.kind = TRACE_SPLIT,
+        .depth = (uint8_t)*next[0]++,
+        .cause = (uint8_t)*next[1]++,
+        .switches = (uint32_t)*next[2]++,
+        .off_ns = *next[3]++,
         .runq_ns = *next[4]++};
 }
 
@@ -163,8 +166,8 @@ static int text_load(struct output *out, struct input *in)
 
 // Goes through the codes and writes the records. codes_count made sure that all but the bytes of
 // TEXT records fit.
-static int records_write(struct planes *p, const uint8_t *codes, size_t records, struct input *text,
-    struct output *out)
+static int records_write(
+    struct planes *p, const uint8_t *codes, size_t records, struct input *text, struct output *out)
 {
     struct columns_state *s = &p->state;
     for (size_t i = 0; i < records; i++) {
@@ -190,8 +193,8 @@ static int records_write(struct planes *p, const uint8_t *codes, size_t records,
     return 0;
 }
 
-int planes_decode(struct planes *p, const void *bytes, size_t encoded_bytes, void *records,
-    size_t length_bytes)
+int planes_decode(
+    struct planes *p, const void *bytes, size_t encoded_bytes, void *records, size_t length_bytes)
 {
     struct input in = {.at = bytes, .left_bytes = encoded_bytes};
     struct planes_header header;

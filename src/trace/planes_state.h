@@ -22,8 +22,8 @@ struct planes_room {
 
 struct planes {
     struct planes_room values, codes, bytes;
-    size_t counts[COLUMNS_ROWS];                       // records of each row
-    uint64_t *columns[COLUMNS_ROWS][COLUMNS_MOST];     // into values
+    size_t counts[COLUMNS_ROWS];                   // records of each row
+    uint64_t *columns[COLUMNS_ROWS][COLUMNS_MOST]; // into values
     size_t cuts[COLUMNS_ROWS * COLUMNS_MOST * 8 + 4];
     size_t cut_count;
     struct columns_state state;

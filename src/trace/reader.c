@@ -24,26 +24,30 @@ static int file_header_check(struct trace_reader *r, struct err *e)
     if (r->length_bytes >= 8)
         memcpy(&r->file.magic, r->bytes, 8);
     if (r->file.magic != TRACE_FILE_MAGIC)
-        return err_set(e, "%s is not a Lightmeter trace (its first bytes are not those of one); "
-                          "give a file that `lightmeter run -o FILE` wrote",
+        return err_set(e,
+            "%s is not a Lightmeter trace (its first bytes are not those of one); "
+            "give a file that `lightmeter run -o FILE` wrote",
             name);
     if (r->length_bytes < sizeof r->file)
-        return err_set(e, "%s is cut at byte %zu, inside its header: nothing can be read from it; "
-                          "record the run again",
+        return err_set(e,
+            "%s is cut at byte %zu, inside its header: nothing can be read from it; "
+            "record the run again",
             name, r->length_bytes);
     memcpy(&r->file, r->bytes, sizeof r->file);
     if (r->file.version > TRACE_FILE_VERSION)
-        return err_set(e, "%s was written by a newer Lightmeter (trace version %u, this one reads "
-                          "versions up to %u); read it with the Lightmeter that wrote it, or "
-                          "install a newer one",
+        return err_set(e,
+            "%s was written by a newer Lightmeter (trace version %u, this one reads "
+            "versions up to %u); read it with the Lightmeter that wrote it, or "
+            "install a newer one",
             name, r->file.version, TRACE_FILE_VERSION);
     if (r->file.version == 0)
-        return err_set(e, "%s is damaged at byte 8: there is no trace version 0; record the run again",
-            name);
+        return err_set(
+            e, "%s is damaged at byte 8: there is no trace version 0; record the run again", name);
     if (r->file.features)
-        return err_set(e, "%s needs features that this Lightmeter does not have (bits 0x%x of "
-                          "trace version %u); read it with the Lightmeter that wrote it, or "
-                          "install a newer one",
+        return err_set(e,
+            "%s needs features that this Lightmeter does not have (bits 0x%x of "
+            "trace version %u); read it with the Lightmeter that wrote it, or "
+            "install a newer one",
             name, r->file.features, r->file.version);
     return 0;
 }
@@ -62,6 +66,7 @@ static struct trace_reader *begin(struct trace_reader *r, struct err *e)
         trace_reader_close(&r);
         return NULL;
     }
+    r->types = ~0u;
     trace_reader_rewind(r);
     return r;
 }
@@ -124,6 +129,11 @@ void trace_reader_rewind(struct trace_reader *r)
     r->offset_bytes = sizeof r->file;
     r->next_index = 0;
     r->has_summary = 0;
+}
+
+void trace_reader_select(struct trace_reader *r, unsigned types)
+{
+    r->types = types;
 }
 
 // The block header at `offset`, if one is there whole and right.
@@ -198,8 +208,8 @@ static const char *content_decode(
     return NULL;
 }
 
-static void view_fill(struct trace_reader *r, const struct trace_block *h,
-    struct trace_block_view *block)
+static void view_fill(
+    struct trace_reader *r, const struct trace_block *h, struct trace_block_view *block)
 {
     *block = (struct trace_block_view){
         .id = {.type = (enum trace_block_type)h->type,
@@ -237,17 +247,18 @@ static int block_take(struct trace_reader *r, struct trace_block_view *block)
         wrong = "the file ends inside it";
     } else {
         whole_bytes = sizeof h + h.stored_bytes;
-        if (h.type >= TRACE_BLOCK_META && h.type <= TRACE_BLOCK_SUMMARY) {
+        if (h.type >= TRACE_BLOCK_META && h.type <= TRACE_BLOCK_SUMMARY &&
+            (r->types >> h.type & 1u)) {
             wrong = content_decode(r, &h, r->bytes + r->offset_bytes + sizeof h);
             is_given = !wrong;
         }
     }
     if (wrong)
         trace_reader_damage_add(r, r->offset_bytes, whole_bytes, r->next_index, wrong);
-    if (is_given) {
+    if (is_given)
         view_fill(r, &h, block);
+    if (!wrong)
         r->has_summary |= h.type == TRACE_BLOCK_SUMMARY;
-    }
     r->offset_bytes += whole_bytes;
     r->next_index++;
     return is_given;

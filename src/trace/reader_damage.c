@@ -24,7 +24,8 @@ void trace_reader_damage_add(struct trace_reader *r, uint64_t offset_bytes, uint
     else if (offset_bytes + skipped_bytes >= r->length_bytes)
         buf_puts(&text, ": read up to there.");
     else
-        buf_printf(&text, ": %" PRIu64 " bytes were left out, and the rest was read.", skipped_bytes);
+        buf_printf(
+            &text, ": %" PRIu64 " bytes were left out, and the rest was read.", skipped_bytes);
     *vec_push(&r->damage) = (struct trace_damage){.offset_bytes = offset_bytes,
         .skipped_bytes = skipped_bytes,
         .block = block,

@@ -20,6 +20,7 @@ struct trace_reader {
     uint64_t next_index;
     uint64_t last_index, last_offset_bytes; // of the block given last
     int has_summary;
+    unsigned types; // bits of those that are wanted
     struct trace_file file;
     struct codec *codec;
     struct planes *planes;

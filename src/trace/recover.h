@@ -17,7 +17,8 @@ struct recover_options {
 
 struct recover_result {
     struct buf output; // path of the trace; the caller frees it (recover_result_fini)
-    struct buf notes;  // sentences, one a line: damage found, processes still alive, files left; or ""
+    struct buf
+        notes; // sentences, one a line: damage found, processes still alive, files left; or ""
     uint64_t spans, records, threads, processes;
     uint64_t copied_blocks; // taken over from the part file
     int was_done;           // the run had been packed already; only tidied up
@@ -25,7 +26,8 @@ struct recover_result {
 };
 
 // 0, or -1 with a message and nothing changed.
-int recover_run(const struct recover_options *options, struct recover_result *result, struct err *e);
+int recover_run(
+    const struct recover_options *options, struct recover_result *result, struct err *e);
 void recover_result_fini(struct recover_result *result);
 
 #endif

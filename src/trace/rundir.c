@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -32,8 +33,7 @@ static int create_in(const char *parent, struct buf *path)
 
 int rundir_create(const char *parent, struct buf *path, struct err *e)
 {
-    const char *places[] = {
-        "/dev/shm", getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
+    const char *places[] = {"/dev/shm", getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
     if (parent) {
         if (create_in(parent, path) == 0)
             return 0;
@@ -57,18 +57,20 @@ int rundir_open(const char *path, struct err *e)
             "cannot open the run directory %s; give the one that `lightmeter run` named", path);
     if (fstat(fd, &st) < 0 || st.st_uid != geteuid()) {
         close(fd);
-        return err_set(e,
-            "the run directory %s belongs to another user: use it as that user", path);
+        return err_set(
+            e, "the run directory %s belongs to another user: use it as that user", path);
     }
     if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         const int busy = errno == EWOULDBLOCK;
         if (busy)
-            err_set(e, "the run directory %s is being packed by another Lightmeter; wait until "
-                       "it ended",
+            err_set(e,
+                "the run directory %s is being packed by another Lightmeter; wait until "
+                "it ended",
                 path);
         else
-            err_set_errno(e, errno, "cannot lock the run directory %s; put it on a file system "
-                                    "that has locks",
+            err_set_errno(e, errno,
+                "cannot lock the run directory %s; put it on a file system "
+                "that has locks",
                 path);
         close(fd);
         return -1;
@@ -185,9 +187,11 @@ int rundir_meta_read(int dir_fd, const char *path, struct rundir_meta *m, struct
     const char *schema = json_get_string(all, "schema", "");
     const char *output = json_get_string(all, "output", NULL);
     const char *part = json_get_string(all, "part", NULL);
-    if (strcmp(schema, META_SCHEMA) != 0 || !output || !part) {
-        err_set(e, "%s/meta.json is not what this Lightmeter writes (schema \"%s\", expected \"%s\" "
-                   "with \"output\" and \"part\"); use the Lightmeter that recorded the run",
+    if (strcmp(schema, META_SCHEMA) != 0 || !output || !part ||
+        !json_is_object(json_get(all, "meta"))) {
+        err_set(e,
+            "%s/meta.json is not what this Lightmeter writes (schema \"%s\", expected \"%s\" "
+            "with \"output\", \"part\" and \"meta\"); use the Lightmeter that recorded the run",
             path, schema, META_SCHEMA);
         goto done;
     }
@@ -199,9 +203,10 @@ int rundir_meta_read(int dir_fd, const char *path, struct rundir_meta *m, struct
     m->part = strdup(part);
     m->boot_id = strdup(json_get_string(all, "boot_id", ""));
     m->launcher_pid = (uint32_t)json_get_int(all, "launcher_pid", 0);
-    result = m->output && m->part && m->boot_id
-                 ? 0
-                 : err_set(e, "out of memory while reading %s/meta.json; close other programs", path);
+    result =
+        m->output && m->part && m->boot_id
+            ? 0
+            : err_set(e, "out of memory while reading %s/meta.json; close other programs", path);
 done:
     if (result < 0)
         rundir_meta_fini(m);

@@ -23,9 +23,9 @@ int rundir_open(const char *path, struct err *e);
 
 // What meta.json holds.
 struct rundir_meta {
-    char *output;      // absolute path that the trace will get
-    char *part;        // absolute path of the part file
-    char *boot_id;     // of the kernel, "" when not known
+    char *output;  // absolute path that the trace will get
+    char *part;    // absolute path of the part file
+    char *boot_id; // of the kernel, "" when not known
     uint32_t launcher_pid;
     struct json *meta; // content of the META block
 };
@@ -47,8 +47,8 @@ void rundir_absolute(const char *path, struct buf *out);
 int rundir_done_mark(int dir_fd, struct err *e);
 int rundir_done_is_marked(int dir_fd);
 
-// Removes our files and the directory. A foreign file stays, and so does the directory then; that is
-// no failure, but *left counts them (may be NULL). 0, or -1 with a message.
+// Removes our files and the directory. A foreign file stays, and so does the directory then; that
+// is no failure, but *left counts them (may be NULL). 0, or -1 with a message.
 int rundir_remove(int dir_fd, const char *path, unsigned *left, struct err *e);
 
 #endif

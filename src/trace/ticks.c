@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calibration of the run's clock. Called by the launcher when a run starts, goes on and ends, and by
-// whoever opens a trace. The conversion itself is inline in the header. Threads: no state.
+// Calibration of the run's clock. Called by the launcher when a run starts, goes on and ends, and
+// by whoever opens a trace. The conversion itself is inline in the header. Threads: no state.
 #include "trace/ticks.h"
 
 #include <inttypes.h>

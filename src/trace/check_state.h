@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a whole-trace check, shared by its two files. Private to check.c and check_record.c.
+// Nothing here is on disk. Threads: one owner.
+#ifndef LIGHTMETER_TRACE_CHECK_STATE_H
+#define LIGHTMETER_TRACE_CHECK_STATE_H
+
+#include "trace/check.h"
+#include "trace/reader.h"
+#include "trace/records.h"
+
+#include "base/vec.h"
+
+// The spans of a thread at one depth since the level above closed.
+struct check_level {
+    int has_span;
+    uint64_t first_start_ticks, last_end_ticks;
+    uint64_t fold_start_ticks; // of the earliest FOLD; UINT64_MAX: none
+};
+
+struct check_thread {
+    uint32_t pid, thread_seq;
+    uint64_t image_ticks;
+    uint32_t segment_seq, next_part;
+    uint64_t last_ticks;
+    uint64_t seen_records;
+    int is_ended;
+    int has_gap; // records were dropped: levels may lack their parents
+    unsigned deepest;
+    struct check_level levels[257];
+};
+
+struct check_image {
+    uint32_t pid;
+    uint64_t image_ticks;
+    int has_process;
+    uint64_t used[1024], defined[1024]; // bit per name id
+};
+
+struct check {
+    struct trace_check *out;
+    const struct trace_block_view *block; // the one looked at; NULL behind the last
+    size_t offset_bytes;                  // of the record looked at
+    int has_summary;
+    VEC(struct check_thread) threads;
+    VEC(struct check_image) images;
+};
+
+// A finding; printf format, one sentence without its end.
+void check_find(struct check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Checks one record. `t` is NULL in a block of samples.
+void check_record(struct check *c, struct check_thread *t, struct check_image *image,
+    const struct trace_record *r);
+
+// Forgets what binds later records to earlier ones.
+void check_thread_forget(struct check_thread *t);
+
+struct check_image *check_image_get(struct check *c, uint32_t pid, uint64_t image_ticks);
+
+#endif
