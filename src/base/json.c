@@ -350,9 +350,25 @@ void json_print(const struct json *value, int indent, struct buf *out)
         buf_putc(out, '\n');
 }
 
+// jansson lets a NUL between values pass.
+static int refuse_nul(const char *text, size_t length_bytes, const char *name, struct err *e)
+{
+    const char *nul = length_bytes ? memchr(text, 0, length_bytes) : NULL;
+    if (!nul)
+        return 0;
+    size_t line = 1;
+    const char *start = text;
+    for (const char *c; (c = memchr(start, '\n', (size_t)(nul - start))); start = c + 1)
+        line++;
+    return err_set(e, "%s:%zu:%zu: not valid JSON: a NUL byte. Mend the file or make it anew.",
+        name, line, (size_t)(nul - start) + 1);
+}
+
 struct json *json_parse(const char *text, size_t length_bytes, const char *name, struct err *e)
 {
     json_error_t error;
+    if (refuse_nul(text, length_bytes, name, e) != 0)
+        return NULL;
     size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
     json_t *value = json_loadb(text, length_bytes, flags, &error);
     if (value)
