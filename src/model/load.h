@@ -10,4 +10,8 @@
 // A new model owned by the caller, or NULL with a message when nothing could be read.
 struct model *model_load(const char *path, struct err *e);
 
+// The same for a trace in memory; `name` is for messages.
+struct model *model_load_bytes(
+    const void *bytes, size_t length_bytes, const char *name, struct err *e);
+
 #endif

@@ -41,6 +41,7 @@ struct model_attrs {
     uint32_t source_width_px, source_height_px;
     uint32_t scale_num, scale_den; // of a scaled decode; 0: not known
     uint64_t item;
+    uint64_t max_ns; // of a fold: the longest single call; 0 otherwise
     int has_item;
 };
 
@@ -68,6 +69,8 @@ struct model_thread {
     int end_is_exact;
     uint64_t cpu_ns;  // whole life, from the kernel; UINT64_MAX: not known
     uint64_t runq_ns; // whole life; UINT64_MAX: not known
+    uint64_t start_cpu_ns;  // of cpu_ns: used before start_ns
+    uint64_t start_runq_ns; // of runq_ns: waited before start_ns
     VEC(struct model_span) spans;
     VEC(struct model_split) splits;
     VEC(struct model_attrs) attrs;
@@ -140,13 +143,24 @@ struct model {
     VEC(struct model_sample) samples;       // ordered by time
     VEC(struct model_coverage) coverage;
     VEC(const char *) notes;
+    struct model_index *index; // finds names and stages by text; private to model.c
 };
 
+// Never NULL: running out of memory ends the process. model_free accepts NULL.
 struct model *model_new(void);
 void model_free(struct model **m);
 
 // The index of a stage or name, added when new. Strings are copied.
 uint32_t model_stage_id(struct model *m, const char *text);
 uint32_t model_name_id(struct model *m, const char *text, const char *stage, enum trace_cause cause);
+
+// The stage words of the product, ended by NULL.
+extern const char *const model_stage_words[];
+
+// Adds a thread of `process` with all "not known" values set. The index.
+uint32_t model_thread_add(struct model *m, uint32_t process, uint32_t tid);
+
+// Puts events and samples into the order of time (stable), and sets end_ns to cover everything.
+void model_finish(struct model *m);
 
 #endif

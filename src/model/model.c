@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a model: made empty, names and stages added once each, events put into order, freed.
+// Called by the loader, by importers and by tests that build models by hand. Does not read traces.
+// Threads: one owner while it is filled.
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const model_stage_words[] = {"load", "receive", "decode", "convert", "preprocess",
+    "transfer", "infer", "postprocess", "track", "draw", "encode", "save", "send", "wait", NULL};
+
+// Open addressing over both tables; a slot holds an index + 1.
+struct model_index {
+    uint32_t *names, *stages;
+    size_t name_slots, stage_slots; // powers of two
+};
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash ^ hash >> 29;
+}
+
+struct model *model_new(void)
+{
+    struct arena *arena = arena_new();
+    if (!arena)
+        abort();
+    struct model *m = arena_alloc(arena, sizeof *m);
+    m->arena = arena;
+    m->damage = "";
+    m->index = arena_alloc(arena, sizeof *m->index);
+    return m;
+}
+
+static void free_threads(struct model *m)
+{
+    for (size_t i = 0; i < m->threads.count; i++) {
+        struct model_thread *t = &m->threads.at[i];
+        vec_fini(&t->spans);
+        vec_fini(&t->splits);
+        vec_fini(&t->attrs);
+        vec_fini(&t->root_splits);
+    }
+    vec_fini(&m->threads);
+}
+
+void model_free(struct model **m)
+{
+    if (!m || !*m)
+        return;
+    struct model *model = *m;
+    *m = NULL;
+    free_threads(model);
+    vec_fini(&model->names);
+    vec_fini(&model->stages);
+    vec_fini(&model->processes);
+    vec_fini(&model->items);
+    vec_fini(&model->queues);
+    vec_fini(&model->counts);
+    vec_fini(&model->samples);
+    vec_fini(&model->coverage);
+    vec_fini(&model->notes);
+    free(model->index->names);
+    free(model->index->stages);
+    json_free(&model->meta);
+    json_free(&model->summary);
+    struct arena *arena = model->arena; // holds the model itself
+    arena_free(&arena);
+}
+
+static int is_stage_word(const char *text)
+{
+    for (const char *const *word = model_stage_words; *word; word++)
+        if (strcmp(*word, text) == 0)
+            return 1;
+    return 0;
+}
+
+static uint32_t *new_slots(size_t count)
+{
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (!slots)
+        abort();
+    return slots;
+}
+
+static uint64_t hash_name(const struct model *m, const struct model_name *n)
+{
+    return hash_text(hash_text(0xcbf29ce484222325u, n->text), m->stages.at[n->stage].text) + n->cause;
+}
+
+static void grow_stages(struct model *m)
+{
+    struct model_index *x = m->index;
+    if (m->stages.count * 2 < x->stage_slots)
+        return;
+    free(x->stages);
+    x->stage_slots = x->stage_slots ? x->stage_slots * 2 : 64;
+    x->stages = new_slots(x->stage_slots);
+    for (uint32_t i = 0; i < m->stages.count; i++) {
+        size_t slot = hash_text(0xcbf29ce484222325u, m->stages.at[i].text) & (x->stage_slots - 1);
+        while (x->stages[slot])
+            slot = (slot + 1) & (x->stage_slots - 1);
+        x->stages[slot] = i + 1;
+    }
+}
+
+static void grow_names(struct model *m)
+{
+    struct model_index *x = m->index;
+    if (m->names.count * 2 < x->name_slots)
+        return;
+    free(x->names);
+    x->name_slots = x->name_slots ? x->name_slots * 2 : 256;
+    x->names = new_slots(x->name_slots);
+    for (uint32_t i = 0; i < m->names.count; i++) {
+        size_t slot = hash_name(m, &m->names.at[i]) & (x->name_slots - 1);
+        while (x->names[slot])
+            slot = (slot + 1) & (x->name_slots - 1);
+        x->names[slot] = i + 1;
+    }
+}
+
+uint32_t model_stage_id(struct model *m, const char *text)
+{
+    grow_stages(m);
+    struct model_index *x = m->index;
+    size_t slot = hash_text(0xcbf29ce484222325u, text) & (x->stage_slots - 1);
+    for (; x->stages[slot]; slot = (slot + 1) & (x->stage_slots - 1))
+        if (strcmp(m->stages.at[x->stages[slot] - 1].text, text) == 0)
+            return x->stages[slot] - 1;
+    struct model_stage *stage = vec_push(&m->stages);
+    stage->text = arena_strdup(m->arena, text);
+    stage->is_known = is_stage_word(text);
+    x->stages[slot] = (uint32_t)m->stages.count;
+    return (uint32_t)m->stages.count - 1;
+}
+
+uint32_t model_name_id(struct model *m, const char *text, const char *stage, enum trace_cause cause)
+{
+    struct model_name wanted = {text, model_stage_id(m, stage), cause};
+    grow_names(m);
+    struct model_index *x = m->index;
+    size_t slot = hash_name(m, &wanted) & (x->name_slots - 1);
+    for (; x->names[slot]; slot = (slot + 1) & (x->name_slots - 1)) {
+        const struct model_name *n = &m->names.at[x->names[slot] - 1];
+        if (n->stage == wanted.stage && n->cause == cause && strcmp(n->text, text) == 0)
+            return x->names[slot] - 1;
+    }
+    wanted.text = arena_strdup(m->arena, text);
+    *vec_push(&m->names) = wanted;
+    x->names[slot] = (uint32_t)m->names.count;
+    return (uint32_t)m->names.count - 1;
+}
+
+uint32_t model_thread_add(struct model *m, uint32_t process, uint32_t tid)
+{
+    struct model_thread *t = vec_push(&m->threads);
+    t->process = process;
+    t->tid = tid;
+    t->label = t->creator = "";
+    t->cpu_ns = t->runq_ns = UINT64_MAX;
+    return (uint32_t)m->threads.count - 1;
+}
+
+// Every event struct begins with at_ns.
+static int compare_time(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// A merge sort: stable, and one pass over what is in order already, as a single thread's events are.
+static void sort_by_time(void *at, size_t count, size_t element_bytes)
+{
+    char *base = at;
+    size_t i = 1;
+    while (i < count && compare_time(base + (i - 1) * element_bytes, base + i * element_bytes) <= 0)
+        i++;
+    if (i >= count)
+        return;
+    size_t half = count / 2;
+    sort_by_time(base, half, element_bytes);
+    sort_by_time(base + half * element_bytes, count - half, element_bytes);
+    char *left = malloc(half * element_bytes);
+    if (!left)
+        abort();
+    memcpy(left, base, half * element_bytes);
+    size_t l = 0, r = half, out = 0;
+    while (l < half) {
+        int take_right = r < count &&
+                         compare_time(base + r * element_bytes, left + l * element_bytes) < 0;
+        const char *from = take_right ? base + r++ * element_bytes : left + l++ * element_bytes;
+        memmove(base + out++ * element_bytes, from, element_bytes);
+    }
+    free(left);
+}
+
+static void extend(struct model *m, int64_t at_ns)
+{
+    if (at_ns > m->end_ns)
+        m->end_ns = at_ns;
+}
+
+void model_finish(struct model *m)
+{
+    sort_by_time(m->items.at, m->items.count, sizeof *m->items.at);
+    sort_by_time(m->queues.at, m->queues.count, sizeof *m->queues.at);
+    sort_by_time(m->counts.at, m->counts.count, sizeof *m->counts.at);
+    sort_by_time(m->samples.at, m->samples.count, sizeof *m->samples.at);
+    for (size_t i = 0; i < m->threads.count; i++)
+        extend(m, m->threads.at[i].end_ns);
+    for (size_t i = 0; i < m->processes.count; i++)
+        extend(m, m->processes.at[i].end_ns);
+    if (m->items.count)
+        extend(m, vec_last(&m->items)->at_ns);
+    if (m->queues.count)
+        extend(m, vec_last(&m->queues)->at_ns);
+}
