@@ -25,20 +25,19 @@ struct scale {
     int y_max_px;
 };
 
-// The map's mean over the pixels whose centres lie in the rectangle.
+// The map's mean over the rectangle's pixels. Its sides run through the centres of pixels, which
+// reach half a pixel further.
 static float score_of(const struct text_map *map, struct rect rect)
 {
-    const float slack_px = 1e-3F;
-    struct point corners[4];
-    geometry_rect_corners(corners, rect);
-    float low_x = fminf(fminf(corners[0].x, corners[1].x), fminf(corners[2].x, corners[3].x));
-    float high_x = fmaxf(fmaxf(corners[0].x, corners[1].x), fmaxf(corners[2].x, corners[3].x));
-    float low_y = fminf(fminf(corners[0].y, corners[1].y), fminf(corners[2].y, corners[3].y));
-    float high_y = fmaxf(fmaxf(corners[0].y, corners[1].y), fmaxf(corners[2].y, corners[3].y));
-    int left = (int)fmaxf(floorf(low_x), 0);
-    int right = (int)fminf(ceilf(high_x), (float)map->width_px - 1);
-    int top = (int)fmaxf(floorf(low_y), 0);
-    int bottom = (int)fminf(ceilf(high_y), (float)map->height_px - 1);
+    const float reach_px = 0.5F;
+    float half_along = rect.along_px / 2 + reach_px;
+    float half_across = rect.across_px / 2 + reach_px;
+    float half_x = fabsf(rect.axis.x) * half_along + fabsf(rect.axis.y) * half_across;
+    float half_y = fabsf(rect.axis.y) * half_along + fabsf(rect.axis.x) * half_across;
+    int left = (int)fmaxf(floorf(rect.centre.x - half_x), 0);
+    int right = (int)fminf(ceilf(rect.centre.x + half_x), (float)map->width_px - 1);
+    int top = (int)fmaxf(floorf(rect.centre.y - half_y), 0);
+    int bottom = (int)fminf(ceilf(rect.centre.y + half_y), (float)map->height_px - 1);
     double sum = 0;
     size_t count = 0;
     for (int y = top; y <= bottom; y++) {
@@ -48,7 +47,7 @@ static float score_of(const struct text_map *map, struct rect rect)
             float dy = (float)y - rect.centre.y;
             float along = fabsf(dx * rect.axis.x + dy * rect.axis.y);
             float across = fabsf(dy * rect.axis.x - dx * rect.axis.y);
-            if (along > rect.along_px / 2 + slack_px || across > rect.across_px / 2 + slack_px)
+            if (along > half_along || across > half_across)
                 continue;
             sum += (double)row[x];
             count++;
