@@ -16,30 +16,33 @@ static uint32_t name_id(const char *name)
 
 static void stage_begin(uint32_t name)
 {
-    if (__builtin_expect(!span_begin((uint16_t)name, TRACE_CAUSE_OTHER, AGENT_MARK, 0), 0))
-        agent_self->overflow += agent_self->depth_limit != 0; // its end must find nothing to close
+    span_begin((uint16_t)name, TRACE_CAUSE_OTHER, AGENT_MARK, 0);
 }
 
 // The innermost mark that is open; what a longjmp left open above it is closed with it.
 static uint32_t top_mark(const struct agent_thread *t)
 {
     uint32_t index = t->depth;
-    while (index && !(t->frames[index].flags & AGENT_MARK))
+    while (index && !(t->frames[index].what.flags & AGENT_MARK))
         index--;
     return index;
+}
+
+__attribute__((noinline)) static void end_odd(struct agent_thread *t)
+{
+    if (t->overflow)
+        t->overflow--;
+    else
+        span_end(top_mark(t), 0);
 }
 
 static void stage_end(void)
 {
     struct agent_thread *t = agent_self;
-    if (__builtin_expect(t->overflow, 0)) {
-        t->overflow--;
-        return;
-    }
-    uint32_t token = t->depth;
-    if (__builtin_expect(!(t->frames[token].flags & AGENT_MARK), 0))
-        token = top_mark(t);
-    span_end(token, 0);
+    if (__builtin_expect(t->overflow || !(t->frames[t->depth].what.flags & AGENT_MARK), 0))
+        end_odd(t);
+    else
+        span_end(t->depth, 0);
 }
 
 // A record of the calling thread outside the span stack; NULL when nothing is recorded now.

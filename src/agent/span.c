@@ -40,7 +40,18 @@ static uint64_t runq_part(struct agent_thread *t, uint64_t off_ns)
     return since < off_ns ? since : off_ns;
 }
 
-uint64_t span_sync(struct agent_thread *t, uint64_t now)
+static void write_split(struct agent_thread *t, const struct agent_frame *f, uint32_t depth)
+{
+    struct trace_split *s = agent_room(t, sizeof *s);
+    if (!s)
+        return;
+    *s = (struct trace_split){.kind = TRACE_SPLIT, .depth = (uint8_t)depth, .cause = f->what.cause,
+        .switches = f->what.switches, .off_ns = f->off_ns, .runq_ns = f->runq_ns};
+    trace_writer_commit(&t->writer, sizeof *s);
+}
+
+// Charges the time off the CPU since the last sync to the innermost open span; the new now.
+static uint64_t sync_thread(struct agent_thread *t, uint64_t now)
 {
     if (agent.split_method == TRACE_SPLIT_CPU_CLOCK &&
         agent_ns(now - t->sync_ticks) < CPU_CLOCK_STEP_NS)
@@ -55,25 +66,27 @@ uint64_t span_sync(struct agent_thread *t, uint64_t now)
     if (wall_ns > used_ns + NOISE_NS) {
         struct agent_frame *f = &t->frames[t->depth];
         uint64_t off_ns = wall_ns - used_ns;
-        if (!f->switches)
+        if (!f->what.switches)
             f->off_ns = f->runq_ns = 0;
         f->off_ns += off_ns;
         f->runq_ns += runq_part(t, off_ns);
-        if (f->switches < UINT16_MAX)
-            f->switches++;
+        if (f->what.switches < UINT16_MAX)
+            f->what.switches++;
+        if (!t->depth) {
+            // Outside all spans: nothing will end that it could be written with.
+            write_split(t, f, TRACE_DEPTH_ROOT);
+            f->what.switches = 0;
+        }
     }
     errno = saved_errno;
     return now;
 }
 
-static void write_split(struct agent_thread *t, const struct agent_frame *f, uint32_t depth)
+uint64_t span_now(struct agent_thread *t)
 {
-    struct trace_split *s = agent_room(t, sizeof *s);
-    if (!s)
-        return;
-    *s = (struct trace_split){.kind = TRACE_SPLIT, .depth = (uint8_t)depth, .cause = f->cause,
-        .switches = f->switches, .off_ns = f->off_ns, .runq_ns = f->runq_ns};
-    trace_writer_commit(&t->writer, sizeof *s);
+    uint64_t now = agent_ticks();
+    int is_due = *t->switch_word != t->switch_value || now - t->sync_ticks > agent.resync_ticks;
+    return is_due ? sync_thread(t, now) : now;
 }
 
 static void write_attr(
@@ -90,13 +103,13 @@ static void write_attrs(struct agent_thread *t, const struct agent_frame *f, uin
 {
     const struct agent_shape *shape = &t->shapes[index];
     uint32_t depth = index - 1;
-    if (f->attr_bits & 1u << TRACE_ATTR_BYTES)
+    if (f->what.attr_bits & 1u << TRACE_ATTR_BYTES)
         write_attr(t, depth, TRACE_ATTR_BYTES, 0, f->bytes);
-    if (f->attr_bits & 1u << TRACE_ATTR_SHAPE)
+    if (f->what.attr_bits & 1u << TRACE_ATTR_SHAPE)
         write_attr(t, depth, TRACE_ATTR_SHAPE, shape->channels_batch, f->extent);
-    if (f->attr_bits & 1u << TRACE_ATTR_SOURCE)
+    if (f->what.attr_bits & 1u << TRACE_ATTR_SOURCE)
         write_attr(t, depth, TRACE_ATTR_SOURCE, 0, shape->source);
-    if (f->attr_bits & 1u << TRACE_ATTR_SCALE)
+    if (f->what.attr_bits & 1u << TRACE_ATTR_SCALE)
         write_attr(t, depth, TRACE_ATTR_SCALE, 0, shape->scale);
 }
 
@@ -109,14 +122,14 @@ static void write_span(struct agent_thread *t, const struct agent_frame *f, uint
         if (!s)
             return;
         *s = (struct trace_span_long){
-            TRACE_SPAN_LONG, (uint8_t)(index - 1), f->name, 0, now, dur, 0};
+            TRACE_SPAN_LONG, (uint8_t)(index - 1), f->what.name, 0, now, dur, 0};
         trace_writer_commit(&t->writer, sizeof *s);
         return;
     }
     struct trace_span *s = agent_room(t, sizeof *s);
     if (!s)
         return;
-    *s = (struct trace_span){TRACE_SPAN, (uint8_t)(index - 1), f->name, (uint32_t)dur, now};
+    *s = (struct trace_span){TRACE_SPAN, (uint8_t)(index - 1), f->what.name, (uint32_t)dur, now};
     trace_writer_commit(&t->writer, sizeof *s);
 }
 
@@ -131,21 +144,11 @@ static void write_fold(struct agent_thread *t, const struct agent_fold *fold, ui
     trace_writer_commit(&t->writer, sizeof *r);
 }
 
-void span_flush_folds(struct agent_thread *t, uint32_t index)
+static void flush_folds(struct agent_thread *t, uint32_t index)
 {
-    for (uint32_t i = 0; i < t->frames[index].fold_count; i++)
+    for (uint32_t i = 0; i < t->frames[index].what.fold_count; i++)
         write_fold(t, &t->folds[index][i], index);
-    t->frames[index].fold_count = 0;
-}
-
-void span_flush_root(struct agent_thread *t, uint64_t now)
-{
-    (void)now;
-    span_flush_folds(t, 0);
-    if (!t->frames[0].switches)
-        return;
-    write_split(t, &t->frames[0], TRACE_DEPTH_ROOT);
-    t->frames[0].switches = 0;
+    t->frames[index].what.fold_count = 0;
 }
 
 static void merge_fold(struct agent_fold *into, const struct agent_fold *from)
@@ -168,7 +171,7 @@ static void add_fold(struct agent_thread *t, uint32_t index, const struct agent_
 {
     struct agent_frame *f = &t->frames[index];
     struct agent_fold *slots = t->folds[index];
-    for (uint32_t i = 0; i < f->fold_count; i++) {
+    for (uint32_t i = 0; i < f->what.fold_count; i++) {
         if (slots[i].name != fold->name)
             continue;
         if (fold->first_start_ticks - slots[i].last_end_ticks < agent.idle_ticks) {
@@ -179,22 +182,22 @@ static void add_fold(struct agent_thread *t, uint32_t index, const struct agent_
         slots[i] = *fold;
         return;
     }
-    if (f->fold_count == AGENT_FOLDS)
-        span_flush_folds(t, index);
-    slots[f->fold_count++] = *fold;
+    if (f->what.fold_count == AGENT_FOLDS)
+        flush_folds(t, index);
+    slots[f->what.fold_count++] = *fold;
 }
 
 static struct agent_fold fold_of(const struct agent_frame *f, uint64_t now)
 {
     uint64_t dur = now - f->start_ticks;
-    struct agent_fold fold = {.name = f->name, .calls = 1,
+    struct agent_fold fold = {.name = f->what.name, .calls = 1,
         .self_ticks = dur > f->child_ticks ? dur - f->child_ticks : 0,
         .first_start_ticks = f->start_ticks, .last_end_ticks = now, .max_ticks = dur};
-    if (f->switches) {
+    if (f->what.switches) {
         fold.off_ns = f->off_ns;
         fold.runq_ns = f->runq_ns;
     }
-    if (f->attr_bits & 1u << TRACE_ATTR_BYTES)
+    if (f->what.attr_bits & 1u << TRACE_ATTR_BYTES)
         fold.bytes = f->bytes;
     return fold;
 }
@@ -227,9 +230,9 @@ static void aggregate(struct agent_thread *t, const struct agent_frame *f, uint6
 
 static int is_folded(const struct agent_frame *f, uint64_t dur)
 {
-    if (f->flags & AGENT_FOLD)
+    if (f->what.flags & AGENT_FOLD)
         return 1;
-    return (f->flags & AGENT_FOLD_SHORT) && !f->switches && dur < agent.short_ticks;
+    return (f->what.flags & AGENT_FOLD_SHORT) && !f->what.switches && dur < agent.short_ticks;
 }
 
 // Takes the innermost span off the stack and records it.
@@ -239,20 +242,20 @@ static void close_top(struct agent_thread *t, uint64_t now)
     struct agent_frame *f = &t->frames[index];
     uint64_t dur = now - f->start_ticks;
     if (*agent.control == AGENT_AGGREGATE) {
-        span_flush_folds(t, index);
+        flush_folds(t, index);
         aggregate(t, f, now);
     } else if (is_folded(f, dur)) {
         struct agent_fold fold = fold_of(f, now);
-        for (uint32_t i = 0; i < f->fold_count; i++)
+        for (uint32_t i = 0; i < f->what.fold_count; i++)
             add_fold(t, index - 1, &t->folds[index][i]);
         add_fold(t, index - 1, &fold);
     } else {
-        if (f[-1].fold_count)
-            span_flush_folds(t, index - 1);
-        span_flush_folds(t, index);
-        if (f->switches)
+        if (f[-1].what.fold_count)
+            flush_folds(t, index - 1);
+        flush_folds(t, index);
+        if (f->what.switches)
             write_split(t, f, index - 1);
-        if (f->attr_bits)
+        if (f->what.attr_bits)
             write_attrs(t, f, index);
         write_span(t, f, index, now);
     }
@@ -260,10 +263,29 @@ static void close_top(struct agent_thread *t, uint64_t now)
     f[-1].child_ticks += dur;
 }
 
-void span_end_slow(struct agent_thread *t, uint32_t token, uint64_t now)
+static void close_down_to(struct agent_thread *t, uint32_t token)
 {
+    uint64_t now = span_now(t);
     while (t->depth >= token)
         close_top(t, now);
+}
+
+void span_end_slow(struct agent_thread *t, uint32_t token, uintptr_t stack)
+{
+    if (!token || t->busy || t->depth < token || !t->depth_limit)
+        return;
+    if (t->frames[token].stack != stack)
+        return; // taken for abandoned since, and another span is in its place
+    span_guard(t, 1);
+    close_down_to(t, token);
+    span_guard(t, 0);
+}
+
+void span_close_all(struct agent_thread *t)
+{
+    close_down_to(t, 1);
+    flush_folds(t, 0);
+    flush_aggregates(t, span_now(t));
 }
 
 // Spans whose functions are no longer on the stack (a longjmp went past them).
@@ -280,34 +302,39 @@ static void drop_abandoned(struct agent_thread *t, uintptr_t stack)
     }
 }
 
+static uint32_t open_span(
+    struct agent_thread *t, uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
+{
+    drop_abandoned(t, stack);
+    if (t->depth + 1 >= t->depth_limit) {
+        t->writer.dropped_records++;
+        return 0;
+    }
+    uint64_t now = span_now(t);
+    if (!(flags & (AGENT_FOLD | AGENT_FOLD_SHORT)))
+        flush_folds(t, t->depth);
+    struct agent_frame *f = &t->frames[++t->depth];
+    *f = (struct agent_frame){.start_ticks = now, .stack = stack};
+    f->what = (union agent_what){{.name = name, .cause = cause, .flags = flags}};
+    return t->depth;
+}
+
 uint32_t span_begin_slow(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
 {
     struct agent_thread *t = agent_self;
     if (t->busy)
         return 0;
-    if (!t->depth_limit) {
+    if (!t->depth_limit)
         t = agent_thread_open();
-        if (!t)
-            return 0;
-    }
-    if (*agent.control == AGENT_STOP)
+    if (!t)
         return 0;
-    span_guard(t, 1);
-    drop_abandoned(t, stack);
     uint32_t token = 0;
-    if (t->depth + 1 < t->depth_limit) {
-        uint64_t now = span_now(t);
-        if (!(flags & (AGENT_FOLD | AGENT_FOLD_SHORT)))
-            span_flush_folds(t, t->depth);
-        if (t->depth == 0)
-            span_flush_root(t, now);
-        struct agent_frame *f = &t->frames[++t->depth];
-        *f = (struct agent_frame){.start_ticks = now, .name = name, .cause = cause,
-            .flags = flags, .stack = stack};
-        token = t->depth;
-    } else {
-        t->writer.dropped_records++;
+    if (*agent.control != AGENT_STOP) {
+        span_guard(t, 1);
+        token = open_span(t, name, cause, flags, stack);
+        span_guard(t, 0);
     }
-    span_guard(t, 0);
+    if (!token && (flags & AGENT_MARK))
+        t->overflow++;
     return token;
 }

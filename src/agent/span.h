@@ -8,12 +8,16 @@
 
 #include "agent/thread.h"
 
-// The slow paths. span_begin_slow returns a token as span_begin does.
+// The slow paths: they do all that the fast path of the same name does, and what it leaves out. A
+// mark that cannot be recorded is counted, so that its end closes nothing.
 uint32_t span_begin_slow(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack);
-void span_end_slow(struct agent_thread *t, uint32_t token, uint64_t now);
-uint64_t span_sync(struct agent_thread *t, uint64_t now); // charges off-CPU time; the new now
-void span_flush_folds(struct agent_thread *t, uint32_t depth);
-void span_flush_root(struct agent_thread *t, uint64_t now);
+void span_end_slow(struct agent_thread *t, uint32_t token, uintptr_t stack);
+
+// Now, after charging the time off the CPU since the last boundary to the innermost open span.
+uint64_t span_now(struct agent_thread *t);
+
+// Closes all open spans of a thread that ends, and writes what was held back.
+void span_close_all(struct agent_thread *t);
 
 static inline void span_guard(struct agent_thread *t, uint32_t busy)
 {
@@ -22,14 +26,11 @@ static inline void span_guard(struct agent_thread *t, uint32_t busy)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-// Now, after charging the time off the CPU since the last boundary to the innermost open span.
-static inline uint64_t span_now(struct agent_thread *t)
+// Whether the thread was switched out since the last boundary (`now` by the TSC), or the clocks should
+// be compared; without a TSC the slow path is the only one.
+static inline int span_needs_sync(const struct agent_thread *t, uint64_t now)
 {
-    uint64_t now = agent_ticks();
-    if (__builtin_expect(
-            *t->switch_word != t->switch_value || now - t->sync_ticks > agent.resync_ticks, 0))
-        now = span_sync(t, now);
-    return now;
+    return !agent.clock_is_tsc || *t->switch_word != t->switch_value || now - t->sync_ticks > agent.resync_ticks;
 }
 
 // Opens a span. The token, never 0, goes to span_end; 0: not recorded, span_end does nothing.
@@ -37,28 +38,23 @@ static inline uint64_t span_now(struct agent_thread *t)
 static inline uint32_t span_begin(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
 {
     struct agent_thread *t = agent_self;
-    if (__builtin_expect(t->depth + 1 >= t->depth_limit || t->busy, 0))
+    uint32_t token = t->depth + 1;
+    struct agent_frame *f = &t->frames[token];
+    uint64_t now = clock_tsc();
+    if (__builtin_expect(token >= t->depth_limit || t->busy || span_needs_sync(t, now), 0))
         return span_begin_slow(name, cause, flags, stack);
-    struct agent_frame *top = &t->frames[t->depth];
-    if (__builtin_expect(stack && top->stack && stack >= top->stack, 0))
+    if (__builtin_expect(stack && f[-1].stack && stack >= f[-1].stack, 0))
         return span_begin_slow(name, cause, flags, stack);
-    if (__builtin_expect((top->fold_count && !(flags & (AGENT_FOLD | AGENT_FOLD_SHORT))) ||
-                             (t->depth == 0 && top->switches),
-            0))
+    if (__builtin_expect(
+            !(flags & (AGENT_FOLD | AGENT_FOLD_SHORT)) && f[-1].what.fold_count != 0, 0))
         return span_begin_slow(name, cause, flags, stack);
-    span_guard(t, 1);
-    struct agent_frame *f = top + 1;
-    f->start_ticks = span_now(t);
+    // The depth first: a signal handler's spans then lie above this one.
+    t->depth = token;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    f->start_ticks = now;
     f->child_ticks = 0;
-    f->name = name;
-    f->cause = cause;
-    f->flags = flags;
-    f->switches = 0;
-    f->fold_count = 0;
-    f->attr_bits = 0;
+    f->what.word = name | (uint64_t)cause << 16 | (uint64_t)flags << 24;
     f->stack = stack;
-    uint32_t token = ++t->depth;
-    span_guard(t, 0);
     return token;
 }
 
@@ -66,27 +62,24 @@ static inline uint32_t span_begin(uint16_t name, uint8_t cause, uint8_t flags, u
 static inline void span_end(uint32_t token, uintptr_t stack)
 {
     struct agent_thread *t = agent_self;
-    if (__builtin_expect(!token || t->busy || t->depth < token, 0))
-        return;
-    if (__builtin_expect(t->frames[token].stack != stack, 0))
-        return; // taken for abandoned since, and another span is in its place
-    span_guard(t, 1);
-    uint64_t now = span_now(t);
     struct agent_frame *f = &t->frames[token];
-    uint64_t dur = now - f->start_ticks;
-    struct trace_span *room = NULL;
-    int is_plain = t->depth == token && !f->switches && !f->fold_count && !f->attr_bits &&
-                   !(f->flags & (AGENT_FOLD | AGENT_FOLD_SHORT)) && !*agent.control && !(dur >> 32);
-    if (__builtin_expect(is_plain, 1))
-        room = trace_writer_room(&t->writer, sizeof *room);
-    if (__builtin_expect(room != NULL, 1)) {
-        *room = (struct trace_span){TRACE_SPAN, (uint8_t)(token - 1), f->name, (uint32_t)dur, now};
-        trace_writer_commit(&t->writer, sizeof *room);
-        t->depth = token - 1;
-        f[-1].child_ticks += dur;
-    } else {
-        span_end_slow(t, token, now);
+    uint64_t now = clock_tsc(), dur = now - f->start_ticks, what = f->what.word;
+    uint8_t *room = t->writer.cursor;
+    int is_odd = !token || t->depth != token || f->stack != stack || t->busy ||
+                 (what & (AGENT_WHAT_MORE | AGENT_WHAT_FOLDS)) || dur >> 32 ||
+                 (size_t)(t->writer.limit - room) < sizeof(struct trace_span);
+    if (__builtin_expect(is_odd || span_needs_sync(t, now) || *agent.control, 0)) {
+        span_end_slow(t, token, stack);
+        return;
     }
+    span_guard(t, 1);
+    // struct trace_span in two stores.
+    uint64_t record[2] = {
+        TRACE_SPAN | (uint64_t)(token - 1) << 8 | (what & 0xffff) << 16 | dur << 32, now};
+    __builtin_memcpy(room, record, sizeof record);
+    trace_writer_commit(&t->writer, sizeof record);
+    t->depth = token - 1;
+    f[-1].child_ticks += dur;
     span_guard(t, 0);
 }
 
@@ -102,8 +95,8 @@ static inline void span_bytes(uint32_t token, uint64_t n)
     struct agent_frame *f = span_frame(token);
     if (!f)
         return;
-    f->bytes = (f->attr_bits & 1u << TRACE_ATTR_BYTES ? f->bytes : 0) + n;
-    f->attr_bits |= 1u << TRACE_ATTR_BYTES;
+    f->bytes = (f->what.attr_bits & 1u << TRACE_ATTR_BYTES ? f->bytes : 0) + n;
+    f->what.attr_bits |= 1u << TRACE_ATTR_BYTES;
 }
 
 // Sizes in pixels; channels and batch 0 when not known.
@@ -115,7 +108,7 @@ static inline void span_shape(
         return;
     f->extent = (uint64_t)width_px | (uint64_t)height_px << 32;
     agent_self->shapes[token].channels_batch = (channels & 0xffff) | batch << 16;
-    f->attr_bits |= 1u << TRACE_ATTR_SHAPE;
+    f->what.attr_bits |= 1u << TRACE_ATTR_SHAPE;
 }
 
 static inline void span_source(uint32_t token, uint32_t width_px, uint32_t height_px)
@@ -124,7 +117,7 @@ static inline void span_source(uint32_t token, uint32_t width_px, uint32_t heigh
     if (!f)
         return;
     agent_self->shapes[token].source = (uint64_t)width_px | (uint64_t)height_px << 32;
-    f->attr_bits |= 1u << TRACE_ATTR_SOURCE;
+    f->what.attr_bits |= 1u << TRACE_ATTR_SOURCE;
 }
 
 static inline void span_scale(uint32_t token, uint32_t numerator, uint32_t denominator)
@@ -133,7 +126,7 @@ static inline void span_scale(uint32_t token, uint32_t numerator, uint32_t denom
     if (!f)
         return;
     agent_self->shapes[token].scale = (uint64_t)numerator | (uint64_t)denominator << 32;
-    f->attr_bits |= 1u << TRACE_ATTR_SCALE;
+    f->what.attr_bits |= 1u << TRACE_ATTR_SCALE;
 }
 
 #endif

@@ -144,10 +144,7 @@ void agent_thread_end(void)
         return;
     int saved_errno = errno;
     span_guard(t, 1);
-    uint64_t now = span_now(t);
-    if (t->depth)
-        span_end_slow(t, 1, now);
-    span_flush_root(t, now);
+    span_close_all(t);
     write_thread(t, TRACE_THREAD_END);
     if (agent.process)
         __atomic_fetch_add(&agent.process->dropped_records, t->writer.dropped_records,

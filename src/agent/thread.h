@@ -33,17 +33,27 @@ struct agent_fold {
     uint64_t off_ns, runq_ns, bytes;
 };
 
-// One open span. The first 32 bytes are what the fast path writes.
+// What a span is, in one word, so that the fast path stores and tests it at once.
+union agent_what {
+    struct {
+        uint16_t name;
+        uint8_t cause; // enum trace_cause of blocked time
+        uint8_t flags; // enum agent_name_flag
+        uint16_t switches;  // times it was found to have been switched out in its own time
+        uint8_t fold_count; // names of short calls in agent_thread.folds
+        uint8_t attr_bits;  // 1 << enum trace_attr_key that were given
+    };
+    uint64_t word;
+};
+#define AGENT_WHAT_MORE (~(uint64_t)0 << 32) // anything to write besides the span itself
+#define AGENT_WHAT_FOLDS ((uint64_t)(AGENT_FOLD | AGENT_FOLD_SHORT) << 24)
+
+// One open span.
 struct agent_frame {
     uint64_t start_ticks;
     uint64_t child_ticks; // of the spans below it that have ended
-    uint16_t name;
-    uint8_t cause; // enum trace_cause of blocked time
-    uint8_t flags; // enum agent_name_flag
-    uint16_t switches;
-    uint8_t fold_count;
-    uint8_t attr_bits; // 1 << enum trace_attr_key that were given
-    uintptr_t stack;   // address in the caller's stack frame; 0: not known
+    union agent_what what;
+    uintptr_t stack; // address in the caller's stack frame; 0: not known
     uint64_t off_ns, runq_ns; // valid when switches > 0
     uint64_t bytes;
     uint64_t extent; // width | height << 32

@@ -80,10 +80,10 @@ static inline struct fd_span fd_begin(struct hook_name *names, int fd, uintptr_t
 static inline void fd_end(struct fd_span *s)
 {
     struct agent_frame *f = span_frame(s->span.token);
-    if (f && f->switches) {
+    if (f && f->what.switches) {
         struct hook_name *name = &s->names[ask_kind(s->fd)];
-        f->name = hook_id(name);
-        f->cause = name->cause;
+        f->what.name = hook_id(name);
+        f->what.cause = name->cause;
     }
     hook_end(&s->span);
 }
