@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define THUNKS 1024
@@ -31,19 +32,44 @@ static struct {
 // Read by the trampolines.
 __attribute__((visibility("hidden"))) struct thunk stage_map_thunks[THUNKS];
 
-// "a::b::c" -> "_ZN1a1b1cE*": how the Itanium ABI begins the symbol of such a function.
+// "a::b::c" -> "_ZN1a1b1cE*": how the Itanium ABI begins the symbol of such a function. Of a part with
+// a wildcard the length is not known.
 static void mangle(const char *pattern, char *out)
 {
     int at = snprintf(out, PATTERN_BYTES, "_ZN");
     while (*pattern && at < PATTERN_BYTES) {
         const char *end = strstr(pattern, "::");
-        size_t length = end ? (size_t)(end - pattern) : strlen(pattern);
-        at += snprintf(out + at, (size_t)(PATTERN_BYTES - at), "%zu%.*s", length, (int)length,
-            pattern);
+        int length = end ? (int)(end - pattern) : (int)strlen(pattern);
+        char number[16] = "*";
+        if (!memchr(pattern, '*', (size_t)length) && !memchr(pattern, '?', (size_t)length))
+            snprintf(number, sizeof number, "%d", length);
+        at += snprintf(
+            out + at, (size_t)(PATTERN_BYTES - at), "%s%.*s", number, length, pattern);
         pattern += length + (end ? 2 : 0);
     }
     if (at < PATTERN_BYTES)
         snprintf(out + at, (size_t)(PATTERN_BYTES - at), "E*");
+}
+
+// "_ZN1a1bE..." -> "a::b", "_Z1fi" -> "f"; anything else as it is.
+static const char *readable(const char *symbol, char *out)
+{
+    const char *at = symbol + (strncmp(symbol, "_ZN", 3) == 0 ? 3 : 2);
+    int length = 0;
+    if (strncmp(symbol, "_Z", 2) != 0)
+        return symbol;
+    while (*at >= '1' && *at <= '9') {
+        char *name;
+        long count = strtol(at, &name, 10);
+        if (count > (long)strlen(name) || length + count + 3 > PATTERN_BYTES)
+            return symbol;
+        length += snprintf(out + length, (size_t)(PATTERN_BYTES - length), "%s%.*s",
+            length ? "::" : "", (int)count, name);
+        at = name + count;
+        if (symbol[2] != 'N')
+            break;
+    }
+    return length ? out : symbol;
 }
 
 void stage_map_start(void)
@@ -186,7 +212,9 @@ static int is_stub(const void *address)
 
 static void *add_thunk(const char *symbol, void *original, int entry)
 {
-    uint16_t name = names_intern(symbol, config.maps[entry].stage, TRACE_CAUSE_OTHER);
+    char shown[PATTERN_BYTES];
+    uint16_t name =
+        names_intern(readable(symbol, shown), config.maps[entry].stage, TRACE_CAUSE_OTHER);
     uint32_t count = atomic_load(&map.thunk_count);
     for (uint32_t i = 0; i < count && i < THUNKS; i++) {
         if (stage_map_thunks[i].original == original && stage_map_thunks[i].name == name)

@@ -23,6 +23,7 @@ enum agent_name_flag {
     AGENT_FOLD = 1,       // always folded: a leaf that is called very often
     AGENT_FOLD_SHORT = 2, // folded when it was short and the thread was not switched out
     AGENT_MARK = 4,       // opened by the program's own marks
+    AGENT_WHOLE = 8,      // calls of the same library directly in it are not recorded apart
 };
 
 // Short calls of one name within one open span, summed up.

@@ -129,8 +129,9 @@ static void *block(void *unused)
 {
     (void)unused;
     LM_STAGE("blocked");
-    for (;;)
-        pause();
+    while (pause() != 0)
+        ;
+    return NULL;
 }
 
 static int do_thread_ends(void)
@@ -228,9 +229,9 @@ static int do_interrupted(void)
 }
 
 static jmp_buf back;
-__attribute__((noinline)) static void jump_from_below(int depth)
+__attribute__((noinline, noreturn)) static void jump_from_below(int depth)
 {
-    LM_STAGE("below");
+    lm_stage_begin("below");
     if (depth)
         jump_from_below(depth - 1);
     longjmp(back, 1);
@@ -238,8 +239,8 @@ __attribute__((noinline)) static void jump_from_below(int depth)
 
 static int do_longjmp(void)
 {
-    volatile int jumps = 0;
-    for (int i = 0; i < 1000; i++) {
+    static volatile int jumps, i;
+    for (i = 0; i < 1000; i++) {
         LM_STAGE("around");
         if (setjmp(back) == 0)
             jump_from_below(3);
@@ -253,7 +254,8 @@ static int do_longjmp(void)
 static int do_errno(void)
 {
     errno = 0;
-    ssize_t n = read(-1, NULL, 1);
+    char byte;
+    ssize_t n = read(-1, &byte, 1);
     printf("read %zd errno %d\n", n, errno);
     int fd = open("/nonexistent/file", O_RDONLY);
     printf("open %d errno %d\n", fd, errno);
