@@ -5,6 +5,10 @@
 #include "model/feed.h"
 
 #include <string.h>
+#include <sys/mman.h>
+
+#define PAGE_BYTES ((uintptr_t)4096)
+#define HUGE_WORTH_BYTES ((size_t)36 << 20)
 
 // Folds of the same enclosing span that may lie among a span's children on `open`.
 #define FOLDS_BESIDE 8u
@@ -226,6 +230,21 @@ static void take_fold(struct feed *f, const struct trace_fold *r)
         f->fold_ns = end_ns;
 }
 
+// Room for `count` more spans. Touching fresh memory page by page would take as long as the decoding.
+static void spans_reserve(struct model_thread *t, size_t count)
+{
+    const size_t capacity = t->spans.capacity;
+    vec_reserve(&t->spans, t->spans.count + count);
+    if (t->spans.capacity == capacity || t->spans.capacity * sizeof *t->spans.at < HUGE_WORTH_BYTES)
+        return;
+    // Whole pages around the array: an allocation of this length is a mapping by itself, and a hint
+    // for a part of it would keep it from growing in place.
+    const uintptr_t begin = (uintptr_t)t->spans.at & ~(PAGE_BYTES - 1);
+    const uintptr_t end =
+        ((uintptr_t)(t->spans.at + t->spans.capacity) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+    (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
 int feed_records(
     struct feed *f, const void *records, size_t length_bytes, size_t *fault_offset_bytes)
 {
@@ -233,7 +252,7 @@ int feed_records(
     struct trace_record r;
     int more;
     struct model_thread *t = thread_of(f);
-    vec_reserve(&t->spans, t->spans.count + length_bytes / TRACE_UNIT_BYTES);
+    spans_reserve(t, length_bytes / TRACE_UNIT_BYTES);
     while ((more = trace_records_next(&c, &r)) > 0) {
         if (__builtin_expect(r.kind == TRACE_SPAN, 1))
             take_span(f, r.span->depth, r.span->name, r.span->end_ticks, r.span->dur_ticks);
