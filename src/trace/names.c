@@ -18,6 +18,8 @@ static const struct {
 static const char *const fixed[] = {
     [TRACE_NAME_META] = "meta.json",
     [TRACE_NAME_DONE] = "done",
+    [TRACE_NAME_CONFIG] = "config",
+    [TRACE_NAME_CONTROL] = "control",
 };
 
 static char *put_text(char *out, const char *text)
@@ -54,7 +56,7 @@ static void numbers_get(const struct trace_name *n, uint64_t numbers[4])
 char *trace_name_format(char *text, const struct trace_name *n)
 {
     char *out = text;
-    if (n->kind == TRACE_NAME_META || n->kind == TRACE_NAME_DONE) {
+    if (n->kind >= TRACE_NAME_META) {
         out = put_text(out, fixed[n->kind]);
     } else {
         uint64_t numbers[4];
@@ -129,7 +131,7 @@ static int numbers_put(struct trace_name *n, const uint64_t numbers[4])
 struct trace_name trace_name_parse(const char *text)
 {
     const struct trace_name foreign = {.kind = TRACE_NAME_FOREIGN};
-    for (int kind = TRACE_NAME_META; kind <= TRACE_NAME_DONE; kind++) {
+    for (int kind = TRACE_NAME_META; kind <= TRACE_NAME_CONTROL; kind++) {
         const char *rest = skip_text(text, fixed[kind]);
         if (rest && *rest == 0)
             return (struct trace_name){.kind = (enum trace_name_kind)kind};

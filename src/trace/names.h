@@ -8,6 +8,7 @@
 //                            TRACE_FREE_SLOTS; content undefined but for a zeroed header
 //   new-N                    one that the launcher is still making
 //   meta.json, done          see trace/rundir.h
+//   config, control          what the launcher tells the agent
 #ifndef LIGHTMETER_TRACE_NAMES_H
 #define LIGHTMETER_TRACE_NAMES_H
 
@@ -28,6 +29,8 @@ enum trace_name_kind {
     TRACE_NAME_NEW,
     TRACE_NAME_META,
     TRACE_NAME_DONE,
+    TRACE_NAME_CONFIG,
+    TRACE_NAME_CONTROL,
 };
 
 // A parsed name; fields that the kind does not have are 0.
