@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The numbers are true: what hosts/planted.c measures of itself with its own clocks (spins, sleeps,
+lock waits, warm and cold reads, on 1 to 8 threads) is what the report says, within 2 % or 50 us a call.
+
+    test_truth.py PLANTED
+"""
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+import lightmeter_run
+
+PLANTED = sys.argv.pop(1)
+ROUNDS = 6
+FILE_BYTES = 2 << 20
+
+
+def blocked(stage):
+    return sum(stage[part] for part in ("io_s", "net_s", "lock_s", "gil_s", "accel_s", "sleep_s",
+                                        "other_s"))
+
+
+class Truth(unittest.TestCase):
+    def setUp(self):
+        # On a disk, where a read can be cold; /tmp and the working folder are what there is.
+        self.file = tempfile.NamedTemporaryFile(dir=os.getcwd())
+        self.file.write(os.urandom(FILE_BYTES))
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.addCleanup(self.file.close)
+
+    def near(self, said_s, true_ns, calls, what):
+        true_s = true_ns / 1e9
+        allowed_s = max(0.02 * true_s, 50e-6 * calls)
+        self.assertAlmostEqual(said_s, true_s, delta=allowed_s, msg=what)
+
+    def check_stage(self, said, true, calls, name):
+        self.near(said["wall_s"], true["wall_ns"], calls, f"{name}: wall")
+        self.near(said["cpu_s"], true["cpu_ns"], calls, f"{name}: CPU")
+        off_ns = true["wall_ns"] - true["cpu_ns"]
+        self.near(said["runq_s"] + blocked(said), off_ns, calls, f"{name}: off the CPU")
+
+    def check_cause(self, said, cause, name):
+        """Of the blocked time, what the call was known to wait for."""
+        self.assertGreaterEqual(said[cause], 0.98 * blocked(said), f"{name}: {cause}")
+        self.assertGreater(said[cause], 0, f"{name}: {cause}")
+
+    def test_planted_times(self):
+        for threads in (1, 2, 4, 8):
+            with self.subTest(threads=threads):
+                self.check_run(threads)
+
+    def check_run(self, threads):
+        result, report, _ = lightmeter_run.measured(PLANTED, threads, ROUNDS, self.file.name)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        true = json.loads(result.stdout)
+        said = lightmeter_run.stages(report)
+        calls = threads * ROUNDS
+        for name in ("spin", "rest", "guard"):
+            self.check_stage(said[name], true[name], calls, name)
+        self.check_cause(said["rest"], "sleep_s", "rest")
+        if threads > 2:
+            self.check_cause(said["guard"], "lock_s", "guard")
+        # Reads own their time: the marks around them are left with next to nothing.
+        reads = {part: true["warm"][part] + true["cold"][part] for part in ("wall_ns", "cpu_ns")}
+        around = {part: said["warm"][part] + said["cold"][part] + said["load"][part]
+                  for part in said["load"] if part.endswith("_s")}
+        self.check_stage(around, reads, 2 * calls, "reads")
+        self.assertGreater(said["load"]["wall_s"], 0.9 * around["wall_s"])
+        self.assertEqual(said["load"]["bytes"], 2 * calls * FILE_BYTES)
+        self.assertLessEqual(report["reconciliation"]["residual_ratio"], 0.005)
+
+
+if __name__ == "__main__":
+    unittest.main()
