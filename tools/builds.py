@@ -17,7 +17,6 @@ SANITIZED = CHECKED + ["-Db_lundef=false", "--buildtype=debugoptimized"]
 # name: (folder, compiler, options)
 BUILDS = {
     "plain": ("build", "gcc", ["--buildtype=debugoptimized"]),
-    "bench": ("build-bench", "gcc", ["--buildtype=release", "-Db_ndebug=true"]),
     "gcc": ("build-check/gcc", "gcc", CHECKED),
     "clang": ("build-check/clang", "clang", CHECKED),
     "asan": ("build-check/asan", "gcc", SANITIZED + ["-Db_sanitize=address,undefined"]),
