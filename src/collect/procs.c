@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding and forgetting processes, see procs.h. A process is known by pid and kernel start time, so
+// that a reused pid is another process. Reads /proc only; needs no privilege for one's own processes.
+// Threads: one owner.
+#include "collect/procs.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "trace/format.h"
+#include "trace/names.h"
+#include "trace/ticks.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENVIRONMENT_LIMIT_BYTES (8u << 20)
+#define EXIT_SEEN_EXIT 1u // values of trace_process.exit_seen
+#define EXIT_SEEN_UNDERSCORE 2u
+#define THREAD_FILES_LIMIT 512 // kept open over all processes; the rest is opened at each reading
+
+void procs_init(struct procs *p, int run_dir_fd, const char *run_dir, int clock_is_tsc)
+{
+    *p = (struct procs){
+        .run_dir_fd = run_dir_fd, .run_dir = run_dir, .clock_is_tsc = clock_is_tsc};
+}
+
+static void close_thread(struct procs *p, struct procs_thread *t)
+{
+    if (t->schedstat_fd < 0)
+        return;
+    close(t->schedstat_fd);
+    t->schedstat_fd = -1;
+    p->open_files--;
+}
+
+static void close_files(struct procs *p, struct procs_entry *entry)
+{
+    for (size_t i = 0; i < entry->threads.count; i++)
+        close_thread(p, &entry->threads.at[i]);
+    vec_fini(&entry->threads);
+    if (entry->stat_fd >= 0)
+        close(entry->stat_fd);
+    if (entry->io_fd >= 0)
+        close(entry->io_fd);
+    entry->stat_fd = entry->io_fd = -1;
+}
+
+void procs_fini(struct procs *p)
+{
+    for (size_t i = 0; i < p->all.count; i++)
+        close_files(p, &p->all.at[i]);
+    vec_fini(&p->all);
+    vec_fini(&p->ended);
+    vec_fini(&p->announced);
+}
+
+int procs_stat_parse(char *text, struct procs_stat *out)
+{
+    char *open = strchr(text, '('), *close_paren = strrchr(text, ')');
+    if (!open || !close_paren || close_paren < open)
+        return -1;
+    *close_paren = 0;
+    snprintf(out->name, sizeof out->name, "%s", open + 1);
+    unsigned long long minor, major, user, system, threads, start, rss;
+    unsigned parent;
+    int n = sscanf(close_paren + 1,
+        " %c %u %*s %*s %*s %*s %*s %llu %*s %llu %*s %llu %llu %*s %*s %*s %*s %llu %*s %llu %*s %llu",
+        &out->state, &parent, &minor, &major, &user, &system, &threads, &start, &rss);
+    if (n != 9)
+        return -1;
+    out->parent_pid = parent;
+    out->minor_faults = minor;
+    out->major_faults = major;
+    out->user_jiffies = user;
+    out->system_jiffies = system;
+    out->threads = threads;
+    out->start_jiffies = start;
+    out->rss_pages = rss;
+    return 0;
+}
+
+int procs_stat_read(int fd, struct procs_stat *out)
+{
+    char text[1024];
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return -1;
+    text[n] = 0;
+    return procs_stat_parse(text, out);
+}
+
+static int open_proc(uint32_t pid, const char *file)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/%s", pid, file);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static struct procs_entry *find_alive(struct procs *p, uint32_t pid)
+{
+    for (size_t i = p->all.count; i-- > 0;)
+        if (p->all.at[i].pid == pid && p->all.at[i].is_alive)
+            return &p->all.at[i];
+    return NULL;
+}
+
+// Keeps the list bounded: drops the oldest ended entry.
+static void forget_one(struct procs *p)
+{
+    for (size_t i = 0; i < p->all.count; i++) {
+        if (p->all.at[i].is_alive)
+            continue;
+        memmove(&p->all.at[i], &p->all.at[i + 1], (p->all.count - i - 1) * sizeof p->all.at[0]);
+        p->all.count--;
+        p->forgotten++;
+        return;
+    }
+}
+
+struct procs_entry *procs_add(struct procs *p, uint32_t pid, int has_agent)
+{
+    struct procs_entry *known = find_alive(p, pid);
+    if (known) {
+        known->has_agent |= has_agent;
+        return known;
+    }
+    struct procs_stat stat;
+    int fd = open_proc(pid, "stat");
+    if (fd < 0)
+        return NULL;
+    if (procs_stat_read(fd, &stat) < 0) {
+        close(fd);
+        return NULL;
+    }
+    if (p->all.count >= PROCS_KEEP)
+        forget_one(p);
+    struct procs_entry *entry = vec_push(&p->all);
+    *entry = (struct procs_entry){
+        .pid = pid,
+        .parent_pid = stat.parent_pid,
+        .start_jiffies = stat.start_jiffies,
+        .has_agent = has_agent,
+        .is_alive = 1,
+        .first_seen_ticks = ticks_now(p->clock_is_tsc),
+        .stat_fd = fd,
+        .io_fd = open_proc(pid, "io"),
+    };
+    entry->last_seen_ticks = entry->first_seen_ticks;
+    memcpy(entry->name, stat.name, sizeof entry->name);
+    return entry;
+}
+
+void procs_end(struct procs *p, struct procs_entry *entry)
+{
+    close_files(p, entry);
+    if (!entry->is_alive)
+        return;
+    entry->is_alive = 0;
+    *vec_push(&p->ended) = entry->pid;
+}
+
+size_t procs_alive(const struct procs *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->all.count; i++)
+        count += p->all.at[i].is_alive != 0;
+    return count;
+}
+
+// 1 when the name had been seen before, else remembers it.
+static int is_announced(struct procs *p, const char *name)
+{
+    uint64_t hash = 1469598103934665603u; // FNV-1a
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    size_t low = 0, high = p->announced.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (p->announced.at[middle] < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < p->announced.count && p->announced.at[low] == hash)
+        return 1;
+    (void)vec_push(&p->announced);
+    memmove(&p->announced.at[low + 1], &p->announced.at[low],
+        (p->announced.count - 1 - low) * sizeof p->announced.at[0]);
+    p->announced.at[low] = hash;
+    return 0;
+}
+
+// Whether the process has our run directory in its environment. In another pid namespace the number
+// in a process file means another process here, which must not be taken for ours.
+static int is_of_run(const struct procs *p, uint32_t pid)
+{
+    char path[64];
+    struct buf text = {0}, wanted = {0};
+    snprintf(path, sizeof path, "/proc/%u/environ", pid);
+    buf_printf(&wanted, "LIGHTMETER_RUN_DIR=%s", p->run_dir);
+    int is_ours = file_read(path, ENVIRONMENT_LIMIT_BYTES, &text, NULL) == 0 &&
+                  memmem(buf_text(&text), text.length_bytes, buf_text(&wanted),
+                      wanted.length_bytes + 1) != NULL;
+    buf_fini(&text);
+    buf_fini(&wanted);
+    return is_ours;
+}
+
+// Whether the process file says that its process exited.
+static int is_finished(const struct procs *p, const char *name)
+{
+    struct trace_process head;
+    int fd = openat(p->run_dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    ssize_t n = pread(fd, &head, sizeof head, 0);
+    close(fd);
+    return n == (ssize_t)sizeof head && head.magic == TRACE_PROCESS_MAGIC && head.end_ticks != 0 &&
+           (head.exit_seen == EXIT_SEEN_EXIT || head.exit_seen == EXIT_SEEN_UNDERSCORE);
+}
+
+static void take_announced(struct procs *p, const char *file_name, uint32_t pid)
+{
+    if (find_alive(p, pid) || is_of_run(p, pid))
+        procs_add(p, pid, 1);
+    else if (is_finished(p, file_name))
+        *vec_push(&p->ended) = pid; // it came and went between two looks
+}
+
+static void scan_run_dir(struct procs *p)
+{
+    int fd = p->run_dir_fd >= 0 ? openat(p->run_dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    for (struct dirent *d; (d = readdir(dir)) != NULL;) {
+        struct trace_name name = trace_name_parse(d->d_name);
+        if (name.kind != TRACE_NAME_PROCESS || is_announced(p, d->d_name))
+            continue;
+        take_announced(p, d->d_name, name.pid);
+    }
+    closedir(dir);
+}
+
+// Children that the threads of `pid` made and that still are its children.
+static void scan_children(struct procs *p, uint32_t pid)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return;
+    for (struct dirent *d; (d = readdir(tasks)) != NULL;) {
+        if (!isdigit((unsigned char)d->d_name[0]))
+            continue;
+        char name[sizeof d->d_name + 16];
+        snprintf(name, sizeof name, "%s/children", d->d_name);
+        int fd = openat(dirfd(tasks), name, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        ssize_t n = read(fd, text, sizeof text - 1);
+        close(fd);
+        text[n > 0 ? n : 0] = 0;
+        for (char *at = text, *end; (end = strchr(at, ' ')) != NULL; at = end + 1)
+            procs_add(p, (uint32_t)strtoul(at, NULL, 10), 0);
+    }
+    closedir(tasks);
+}
+
+void procs_scan(struct procs *p)
+{
+    scan_run_dir(p);
+    // Entries added on the way are scanned in the same round; the list may move.
+    for (size_t i = 0; i < p->all.count; i++)
+        if (p->all.at[i].is_alive)
+            scan_children(p, p->all.at[i].pid);
+}
+
+static int open_schedstat(struct procs *p, uint32_t pid, uint32_t tid)
+{
+    char path[80];
+    if (p->open_files >= THREAD_FILES_LIMIT)
+        return -1;
+    snprintf(path, sizeof path, "/proc/%u/task/%u/schedstat", pid, tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    p->open_files += fd >= 0;
+    return fd;
+}
+
+void procs_list_threads(struct procs *p, struct procs_entry *entry, uint64_t thread_count)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/task", entry->pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return;
+    VEC(struct procs_thread) now = {0};
+    size_t from = 0; // both lists are in the kernel's order
+    for (struct dirent *d; (d = readdir(tasks)) != NULL;) {
+        if (!isdigit((unsigned char)d->d_name[0]))
+            continue;
+        struct procs_thread *t = vec_push(&now);
+        *t = (struct procs_thread){(uint32_t)strtoul(d->d_name, NULL, 10), -1};
+        for (size_t i = from; i < entry->threads.count; i++) {
+            if (entry->threads.at[i].tid != t->tid)
+                continue;
+            *t = entry->threads.at[i];
+            entry->threads.at[i].schedstat_fd = -1;
+            from = i + 1;
+            break;
+        }
+        if (t->schedstat_fd < 0)
+            t->schedstat_fd = open_schedstat(p, entry->pid, t->tid);
+    }
+    closedir(tasks);
+    for (size_t i = 0; i < entry->threads.count; i++)
+        close_thread(p, &entry->threads.at[i]);
+    vec_fini(&entry->threads);
+    memcpy(&entry->threads, &now, sizeof now);
+    entry->listed_threads = thread_count;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts one run together, see run.h. Everything that can fail for a reason of Lightmeter's own is done
+// before the launch, so that such a failure starts nothing; after it, failures become losses in words
+// and the target's status stands. Threads: one owner.
+#include "collect/run.h"
+
+#include "base/clock.h"
+#include "collect/elf.h"
+#include "collect/handover.h"
+#include "collect/launch.h"
+#include "collect/session.h"
+#include "trace/rundir.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define AGENT_FILE "liblightmeter-agent.so"
+#define DIR_LIMIT_BYTES (512u << 20) // waiting to be packed
+#define POOL_LIMIT_BYTES (256u << 20)
+#define DIR_SPACE_LEAST_BYTES (8u << 20)
+
+static int is_agent(struct buf *path)
+{
+    return access(buf_text(path), R_OK) == 0;
+}
+
+int collect_agent_find(struct buf *path, struct err *e)
+{
+    const char *named = getenv("LIGHTMETER_AGENT");
+    if (named && *named) {
+        rundir_absolute(named, path);
+        if (is_agent(path))
+            return 0;
+        return err_set(e, "%s, which LIGHTMETER_AGENT names, cannot be read; unset the variable or "
+                          "name the file " AGENT_FILE, buf_text(path));
+    }
+    char self[ELF_PATH_BYTES];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(self, '/');
+    if (!slash)
+        return err_set(e, "the path of this program is not known (is /proc mounted?); name the file "
+                          AGENT_FILE " in LIGHTMETER_AGENT");
+    *slash = 0;
+    buf_printf(path, "%s/" AGENT_FILE, self);
+    if (is_agent(path))
+        return 0;
+    buf_fini(path);
+    buf_printf(path, "%s/../lib/lightmeter/" AGENT_FILE, self);
+    if (is_agent(path))
+        return 0;
+    return err_set(e, AGENT_FILE " is neither in %s nor in %s/../lib/lightmeter; build or install it, "
+                      "or name it in LIGHTMETER_AGENT", self, self);
+}
+
+// Whether the library is preloaded, and why not.
+static void choose_agent(struct session *s)
+{
+    struct err why = {0};
+    if (s->target.verdict == ELF_FOREIGN) {
+        // Its loader would only print an error on the target's stderr.
+        buf_fini(&s->agent);
+        return;
+    }
+    if (collect_agent_find(&s->agent, &why) == 0 && strpbrk(buf_text(&s->agent), " :"))
+        err_set(&why, "the path %s has a blank or a colon, which LD_PRELOAD cannot hold; move the file",
+            buf_text(&s->agent));
+    if (why.text[0]) {
+        buf_fini(&s->agent);
+        s->agent_missing = why;
+    }
+}
+
+static const char *agent_path(const struct session *s)
+{
+    return s->agent.length_bytes ? s->agent.at : NULL;
+}
+
+// The run directory, and how much may lie in it.
+static int open_dir(struct session *s, struct err *e)
+{
+    struct statvfs space;
+    if (rundir_create(NULL, &s->dir, e) < 0)
+        return -1;
+    s->dir_fd = rundir_open(buf_text(&s->dir), e);
+    if (s->dir_fd < 0)
+        return -1;
+    s->dir_limit_bytes = DIR_LIMIT_BYTES;
+    if (fstatvfs(s->dir_fd, &space) != 0)
+        return 0;
+    uint64_t free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
+    if (free_bytes < DIR_SPACE_LEAST_BYTES)
+        return err_set(e, "%s has only %llu KiB free, too little to record into; free some space there",
+            buf_text(&s->dir), (unsigned long long)(free_bytes >> 10));
+    if (s->dir_limit_bytes > free_bytes / 2)
+        s->dir_limit_bytes = free_bytes / 2;
+    return 0;
+}
+
+// Starts the trace with its META block, and leaves its description in the directory for `recover`.
+static int open_trace(struct session *s, struct err *e)
+{
+    const struct meta_facts facts = {
+        .options = s->options,
+        .target = &s->target,
+        .agent_path = agent_path(s),
+        .agent_missing = s->agent_missing.text,
+        .clock = &s->clock,
+        .sampler = s->sampler,
+    };
+    struct json *meta = meta_new(&facts);
+    struct buf text = {0}, output = {0}, part = {0};
+    const struct trace_block_id id = {.type = TRACE_BLOCK_META};
+    int result = -1;
+    s->pack = trace_pack_create(s->options->output, s->clock.start_unix_ns, e);
+    if (!s->pack)
+        goto done;
+    json_print(meta, 0, &text);
+    if (trace_pack_block(s->pack, &id, buf_text(&text), text.length_bytes, e) < 0)
+        goto done;
+    rundir_absolute(trace_pack_path(s->pack), &output);
+    rundir_absolute(trace_pack_part_path(s->pack), &part);
+    const struct rundir_meta description = {
+        .output = output.at,
+        .part = part.at,
+        .launcher_pid = (uint32_t)getpid(),
+        .meta = meta,
+    };
+    result = rundir_meta_write(s->dir_fd, &description, e);
+done:
+    json_free(&meta);
+    buf_fini(&text);
+    buf_fini(&output);
+    buf_fini(&part);
+    return result;
+}
+
+static int open_all(struct session *s, struct err *e)
+{
+    elf_target_judge(s->options->argv[0], &s->target);
+    choose_agent(s);
+    trace_clock_start(&s->clock, clock_tsc_is_usable());
+    if (open_dir(s, e) < 0)
+        return -1;
+    procs_init(&s->procs, s->dir_fd, buf_text(&s->dir), s->clock.is_tsc);
+    s->sampler = sampler_new(&s->procs, s->clock.is_tsc);
+    if (open_trace(s, e) < 0)
+        return -1;
+    const struct handover_options handover = {
+        .clock = &s->clock,
+        .no_hooks = s->options->no_hooks,
+        .no_hook_count = s->options->no_hook_count,
+        .map = s->options->map,
+    };
+    s->control = handover_open(s->dir_fd, &handover, e);
+    if (!s->control)
+        return -1;
+    const struct drain_options drain = {
+        .dir = buf_text(&s->dir),
+        .dir_fd = s->dir_fd,
+        .pack = s->pack,
+        .clock = &s->clock,
+        .dir_limit_bytes =
+            s->dir_limit_bytes < POOL_LIMIT_BYTES ? s->dir_limit_bytes : POOL_LIMIT_BYTES,
+        .trace_limit_bytes = s->options->max_bytes,
+        .is_pool_stocked = agent_path(s) != NULL,
+    };
+    s->drain = drain_open(&drain, e);
+    if (!s->drain)
+        return -1;
+    // The first files are there before the target asks for them.
+    return drain_step(s->drain, 0, e) < 0 ? -1 : launch_signals_hold(&s->signals, e);
+}
+
+static int launch(struct session *s, pid_t *pid, struct err *e)
+{
+    const struct launch_options options = {
+        .argv = s->options->argv,
+        .agent_path = agent_path(s),
+        .asan = s->target.asan,
+        .run_dir = buf_text(&s->dir),
+        .found_path = s->target.path,
+    };
+    int status = launch_start(&options, &s->signals, pid, e);
+    return status < 0 ? COLLECT_FAILED : status;
+}
+
+int collect_run(const struct collect_options *o, struct collect_result *r, struct err *e)
+{
+    struct session s = {.options = o, .dir_fd = -1, .signals = {.fd = -1}};
+    pid_t pid = -1;
+    *r = (struct collect_result){.launch_status = COLLECT_FAILED};
+    if (open_all(&s, e) == 0)
+        r->launch_status = launch(&s, &pid, e);
+    if (r->launch_status) {
+        session_abandon(&s);
+        session_fini(&s);
+        return -1;
+    }
+    procs_add(&s.procs, (uint32_t)pid, 0);
+    s.follow = (struct follow){
+        .pid = pid,
+        .signals = &s.signals,
+        .drain = s.drain,
+        .pack = s.pack,
+        .procs = &s.procs,
+        .sampler = s.sampler,
+        .clock = &s.clock,
+        .control = s.control,
+        .max_bytes = o->max_bytes,
+        .dir_limit_bytes = s.dir_limit_bytes,
+    };
+    follow_target(&s.follow);
+    r->wait_status = s.follow.status;
+    session_finish(&s, r);
+    session_fini(&s);
+    return 0;
+}
+
+void collect_result_fini(struct collect_result *r)
+{
+    buf_fini(&r->trace);
+    buf_fini(&r->notes);
+    buf_fini(&r->losses);
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// One round: the machine, then each live process of the run (stat, io), then its threads
+// (schedstat). The time to the next round follows from what a round costs. See sample.h.
+// Threads: one owner.
+#include "collect/sample.h"
+
+#include "base/clock.h"
+#include "base/heap.h"
+#include "collect/machine.h"
+#include "trace/ticks.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SCAN_EVERY_ROUNDS 3 // looking for new processes costs more than reading known ones
+#define SOURCES_LIMIT 8
+
+struct sampler {
+    struct procs *procs;
+    struct machine machine;
+    int clock_is_tsc;
+    uint64_t page_bytes;
+    uint64_t due_ns;      // 0: at once
+    uint64_t interval_ns;
+    uint64_t cpu_ns, rounds;
+    uint64_t ticks; // of the values being taken
+    struct sampler_records records;
+    const char *sources[SOURCES_LIMIT + 1];
+};
+
+static void put(struct sampler *s, enum trace_metric metric, uint32_t subject, uint64_t value)
+{
+    *vec_push(&s->records.all) = (struct trace_sample){
+        .kind = TRACE_SAMPLE,
+        .metric = (uint16_t)metric,
+        .subject = subject,
+        .ticks = s->ticks,
+        .value = value,
+    };
+}
+
+static void list_sources(struct sampler *s)
+{
+    size_t n = 0;
+    s->sources[n++] = "/proc of each process: CPU, memory, faults, I/O";
+    if (access("/proc/self/schedstat", R_OK) == 0)
+        s->sources[n++] = "/proc of each thread: run time and run-queue wait";
+    if (s->machine.stat_fd >= 0)
+        s->sources[n++] = "/proc/stat: busy and stolen CPU time of the machine";
+    if (s->machine.psi_cpu_fd >= 0)
+        s->sources[n++] = "/proc/pressure: stalls for CPU, I/O and memory";
+    if (s->machine.cgroup_fd >= 0)
+        s->sources[n++] = "cpu.stat of the control group: throttling";
+}
+
+struct sampler *sampler_new(struct procs *procs, int clock_is_tsc)
+{
+    struct sampler *s = heap_alloc(1, sizeof *s);
+    long page = sysconf(_SC_PAGESIZE);
+    s->procs = procs;
+    s->clock_is_tsc = clock_is_tsc;
+    s->page_bytes = (uint64_t)(page > 0 ? page : 4096);
+    s->interval_ns = SAMPLE_INTERVAL_NS;
+    machine_open(&s->machine);
+    list_sources(s);
+    return s;
+}
+
+void sampler_free(struct sampler **s)
+{
+    if (!*s)
+        return;
+    machine_close(&(*s)->machine);
+    vec_fini(&(*s)->records.all);
+    free(*s);
+    *s = NULL;
+}
+
+static void take_machine(void *context, enum trace_metric metric, uint64_t value)
+{
+    put(context, metric, 0, value);
+}
+
+// `key: number` anywhere in the text.
+static void take_io(struct sampler *s, uint32_t pid, const char *text, const char *key,
+    enum trace_metric metric)
+{
+    for (const char *at = text; (at = strstr(at, key)) != NULL; at++) {
+        if (at != text && at[-1] != '\n')
+            continue; // the tail of a longer key
+        put(s, metric, pid, strtoull(at + strlen(key), NULL, 10));
+        return;
+    }
+}
+
+static void sample_io(struct sampler *s, const struct procs_entry *entry)
+{
+    char text[512];
+    ssize_t n = entry->io_fd >= 0 ? pread(entry->io_fd, text, sizeof text - 1, 0) : -1;
+    if (n <= 0)
+        return;
+    text[n] = 0;
+    take_io(s, entry->pid, text, "rchar: ", TRACE_METRIC_PROCESS_RCHAR_BYTES);
+    take_io(s, entry->pid, text, "wchar: ", TRACE_METRIC_PROCESS_WCHAR_BYTES);
+    take_io(s, entry->pid, text, "read_bytes: ", TRACE_METRIC_PROCESS_READ_BYTES);
+    take_io(s, entry->pid, text, "write_bytes: ", TRACE_METRIC_PROCESS_WRITE_BYTES);
+}
+
+static void sample_thread(struct sampler *s, uint32_t pid, const struct procs_thread *t)
+{
+    char text[96];
+    int fd = t->schedstat_fd;
+    if (fd < 0) {
+        char path[80];
+        snprintf(path, sizeof path, "/proc/%u/task/%u/schedstat", pid, t->tid);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    ssize_t n = fd >= 0 ? pread(fd, text, sizeof text - 1, 0) : -1;
+    if (fd >= 0 && t->schedstat_fd < 0)
+        close(fd);
+    if (n <= 0)
+        return; // it ended, or the kernel has no schedstat
+    text[n] = 0;
+    unsigned long long run_ns, wait_ns;
+    if (sscanf(text, "%llu %llu", &run_ns, &wait_ns) != 2)
+        return;
+    put(s, TRACE_METRIC_THREAD_CPU_NS, t->tid, run_ns);
+    put(s, TRACE_METRIC_THREAD_RUNQ_NS, t->tid, wait_ns);
+}
+
+static void sample_process(struct sampler *s, struct procs_entry *entry, int list_anew)
+{
+    struct procs_stat stat;
+    if (procs_stat_read(entry->stat_fd, &stat) < 0 || stat.start_jiffies != entry->start_jiffies) {
+        procs_end(s->procs, entry);
+        return;
+    }
+    s->ticks = entry->last_seen_ticks = ticks_now(s->clock_is_tsc);
+    entry->parent_pid = stat.parent_pid;
+    memcpy(entry->name, stat.name, sizeof entry->name);
+    put(s, TRACE_METRIC_PROCESS_CPU_NS, entry->pid,
+        (stat.user_jiffies + stat.system_jiffies) * s->machine.jiffy_ns);
+    put(s, TRACE_METRIC_PROCESS_MINFLT, entry->pid, stat.minor_faults);
+    put(s, TRACE_METRIC_PROCESS_MAJFLT, entry->pid, stat.major_faults);
+    sample_io(s, entry);
+    if (stat.state == 'Z' || stat.state == 'X') {
+        procs_end(s->procs, entry);
+        return;
+    }
+    put(s, TRACE_METRIC_PROCESS_RSS_BYTES, entry->pid, stat.rss_pages * s->page_bytes);
+    put(s, TRACE_METRIC_PROCESS_THREADS, entry->pid, stat.threads);
+    if (list_anew || stat.threads != entry->listed_threads)
+        procs_list_threads(s->procs, entry, stat.threads);
+    for (size_t i = 0; i < entry->threads.count; i++)
+        sample_thread(s, entry->pid, &entry->threads.at[i]);
+}
+
+static void take_round(struct sampler *s)
+{
+    uint64_t cpu_ns = clock_thread_cpu_ns();
+    int scans = s->rounds % SCAN_EVERY_ROUNDS == 0;
+    if (scans)
+        procs_scan(s->procs);
+    s->ticks = ticks_now(s->clock_is_tsc);
+    machine_read(&s->machine, take_machine, s);
+    for (size_t i = 0; i < s->procs->all.count; i++)
+        if (s->procs->all.at[i].is_alive)
+            sample_process(s, &s->procs->all.at[i], scans);
+    cpu_ns = clock_thread_cpu_ns() - cpu_ns;
+    s->cpu_ns += cpu_ns;
+    s->rounds++;
+    uint64_t wanted_ns = cpu_ns * SAMPLE_COST_RATIO_INVERSE;
+    // Follows upwards at once and downwards slowly, so that one cheap round changes little.
+    s->interval_ns = wanted_ns > s->interval_ns ? wanted_ns : (s->interval_ns * 3 + wanted_ns) / 4;
+    if (s->interval_ns < SAMPLE_INTERVAL_NS)
+        s->interval_ns = SAMPLE_INTERVAL_NS;
+    if (s->interval_ns > SAMPLE_INTERVAL_MAX_NS)
+        s->interval_ns = SAMPLE_INTERVAL_MAX_NS;
+}
+
+uint64_t sampler_step(struct sampler *s, uint64_t now_ns)
+{
+    if (now_ns < s->due_ns)
+        return s->due_ns - now_ns;
+    take_round(s);
+    s->due_ns = now_ns + s->interval_ns;
+    return s->interval_ns;
+}
+
+void sampler_finish(struct sampler *s)
+{
+    take_round(s);
+}
+
+void sampler_take(struct sampler *s, struct sampler_records *out)
+{
+    *out = s->records;
+    s->records = (struct sampler_records){0};
+}
+
+size_t sampler_pending(const struct sampler *s)
+{
+    return s->records.all.count;
+}
+
+uint64_t sampler_cpu_ns(const struct sampler *s)
+{
+    return s->cpu_ns;
+}
+
+uint64_t sampler_rounds(const struct sampler *s)
+{
+    return s->rounds;
+}
+
+const char *const *sampler_sources(const struct sampler *s)
+{
+    return s->sources;
+}
