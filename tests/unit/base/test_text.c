@@ -87,7 +87,7 @@ static void no_number_overflows_or_loses_its_unit(void **state)
     (void)state;
     char out[TEXT_NUMBER_BYTES];
     for (double value = 1e-6; value < 1e26; value *= 1.0007) {
-        assert_true(strlen(text_duration(out, value)) < 14);
+        assert_true(strlen(text_duration(out, value)) < 24);
         if (value < 1e15)
             assert_null(strstr(out, "1000"));
         assert_true(strlen(text_bytes(out, value < 1e20 ? value : 0)) < 12);
