@@ -66,6 +66,17 @@ static inline struct hook_span hook_begin(struct hook_name *name, uintptr_t stac
     return (struct hook_span){span_begin(id, name->cause, name->flags, stack), stack};
 }
 
+// The same for a name of a group: not recorded when the innermost open span is of the same group, since
+// then the library called itself (jpeg_read_header calls jpeg_consume_input).
+static inline struct hook_span hook_begin_outer(struct hook_name *name, uintptr_t stack)
+{
+    const struct agent_thread *t = agent_self;
+    const struct agent_frame *top = &t->frames[t->depth];
+    if (((top->what.flags ^ name->flags) & AGENT_GROUP) == 0 && stack < top->stack)
+        return (struct hook_span){0, stack};
+    return hook_begin(name, stack);
+}
+
 static inline void hook_end(struct hook_span *s)
 {
     span_end(s->token, s->stack);
@@ -74,6 +85,11 @@ static inline void hook_end(struct hook_span *s)
 #define HOOK_STACK ((uintptr_t)__builtin_frame_address(0))
 #define HOOK_SPAN(variable, name)                                                                  \
     __attribute__((cleanup(hook_end), unused)) struct hook_span variable = hook_begin(name, HOOK_STACK)
+
+#define HOOK_SPAN_OUTER(variable, text, stage, flags)                                              \
+    static struct hook_name variable##_name = {text, stage, TRACE_CAUSE_OTHER, flags, 0};          \
+    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
+        hook_begin_outer(&variable##_name, HOOK_STACK)
 
 // ---- Functions of other libraries, by GOT slot. --------------------------------------------------
 // HOOK_THUNKS(ret, id, PARAMS(...), ARGS(...)) declares the thunks of a hook whose body the file

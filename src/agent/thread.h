@@ -23,7 +23,11 @@ enum agent_name_flag {
     AGENT_FOLD = 1,       // always folded: a leaf that is called very often
     AGENT_FOLD_SHORT = 2, // folded when it was short and the thread was not switched out
     AGENT_MARK = 4,       // opened by the program's own marks
-    AGENT_WHOLE = 8,      // calls of the same library directly in it are not recorded apart
+    // One library's number (0: none): its calls directly in another of them are not recorded apart.
+    AGENT_GROUP = 0xf0,
+    AGENT_GROUP_OPENCV = 0x10,
+    AGENT_GROUP_LIBJPEG = 0x20,
+    AGENT_GROUP_TURBOJPEG = 0x30,
 };
 
 // Short calls of one name within one open span, summed up.
