@@ -94,6 +94,7 @@ float geometry_rect_shorter_px(struct rect rect)
 void geometry_rect_corners(struct point corners[4], struct rect rect)
 {
     static const float signs[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+    const float tie = 1.001F; // at 45 degrees the upper of two corners wins
     struct point all[4];
     size_t first = 0;
     for (size_t i = 0; i < 4; i++) {
@@ -101,7 +102,7 @@ void geometry_rect_corners(struct point corners[4], struct rect rect)
         float v = signs[i][1] * rect.across_px / 2;
         all[i].x = rect.centre.x + u * rect.axis.x - v * rect.axis.y;
         all[i].y = rect.centre.y + u * rect.axis.y + v * rect.axis.x;
-        if (all[i].x + all[i].y < all[first].x + all[first].y)
+        if (all[i].x + all[i].y * tie < all[first].x + all[first].y * tie)
             first = i;
     }
     for (size_t i = 0; i < 4; i++)

@@ -31,7 +31,7 @@ struct rect geometry_rect_unclip(struct rect rect, float ratio);
 
 float geometry_rect_shorter_px(struct rect rect);
 
-// The corners clockwise, the one nearest the top left (the smallest x + y) first.
+// The corners clockwise, the one nearest the top left (the smallest x + y, then the upper) first.
 void geometry_rect_corners(struct point corners[4], struct rect rect);
 
 #endif

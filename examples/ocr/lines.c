@@ -4,34 +4,27 @@
 // Threads: one at a time per stream.
 #include "ocr/lines.h"
 
-// The length of the UTF-8 sequence at `text`, 0 when it is none. Takes the shape of a sequence for
-// good, but for the overlong ones of two bytes.
-static size_t sequence_bytes(const unsigned char *text)
-{
-    size_t length_bytes = text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-    if (text[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < length_bytes; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return length_bytes;
-}
+#include "base/utf8.h"
+
+#include <string.h>
 
 static void print_string(FILE *out, const char *string)
 {
-    const unsigned char *text = (const unsigned char *)string;
+    size_t left_bytes = strlen(string);
     putc('"', out);
-    while (*text) {
-        size_t length_bytes = *text < 0x80 ? 1 : sequence_bytes(text);
+    while (left_bytes > 0) {
+        uint32_t point = 0;
+        size_t length_bytes = utf8_decode(string, left_bytes, &point);
         if (length_bytes == 0)
             fputs("\\ufffd", out);
-        else if (*text == '"' || *text == '\\')
-            fprintf(out, "\\%c", *text);
-        else if (*text < 0x20)
-            fprintf(out, "\\u%04x", *text);
+        else if (point == '"' || point == '\\')
+            fprintf(out, "\\%c", (int)point);
+        else if (point < 0x20)
+            fprintf(out, "\\u%04x", point);
         else
-            fwrite(text, 1, length_bytes, out);
-        text += length_bytes ? length_bytes : 1;
+            fwrite(string, 1, length_bytes, out);
+        string += length_bytes ? length_bytes : 1;
+        left_bytes -= length_bytes ? length_bytes : 1;
     }
     putc('"', out);
 }
