@@ -24,10 +24,18 @@ struct facts_latency {
     int p90_is_valid, p95_is_valid, p99_is_valid; // enough samples (stats_tail_is_valid)
 };
 
+// One name ("cv::imread") in the steady window, all threads together; own time only.
+struct facts_name {
+    uint32_t name; // index into model.names
+    uint64_t calls;
+    struct facts_split split;
+    uint64_t bytes;
+};
+
 // One stage in the steady window.
 struct facts_stage {
     uint32_t stage; // index into model.stages
-    uint64_t calls;
+    uint64_t calls; // outermost ones that ended in the window
     uint64_t items;           // items it handled, where known, else the run's item count
     struct facts_split split; // own time of its spans, all threads together
     double share_ratio;       // of the wall time of the item-carrying threads in the steady window
@@ -43,9 +51,19 @@ struct facts_thread {
     struct facts_split whole; // its wall time, in and out of spans, over its life
     struct facts_split steady; // the same within the steady window
     uint64_t stages_ns;       // own time of all stages over its life
-    uint64_t unattributed_ns; // the rest of whole.wall_ns
-    int64_t residual_ns;      // wall - stages - unattributed as measured independently; 0 is right
+    uint64_t unattributed_ns; // between the outermost spans, as measured independently of them
+    int64_t residual_ns;      // wall - stages - unattributed; 0 is right
     int carries_items;
+    int is_pool;              // made by a library for its own work (ONNX Runtime's, OpenCV's, ...)
+    uint64_t kernel_cpu_ns;   // CPU over its life as the kernel counts it; UINT64_MAX: not known
+    int64_t cpu_residual_ns;  // kernel_cpu_ns - whole.cpu_ns; 0 when not known
+    struct facts_split unattributed; // steady, outside all spans
+    uint32_t stage;           // that took most of its steady own time, `wait` excepted; MODEL_NONE: none
+    uint64_t stage_ns;        // own time of that stage, steady
+    uint64_t work_ns;         // steady own time of all stages but `wait`
+    uint64_t idle_ns;         // steady, blocked until another thread acts: queues, joins, locks
+    uint64_t lock_ns;         // part of idle_ns: for a mutex or a read-write lock
+    uint64_t paced_ns;        // steady, blocked by a clock, a device, a pipe or a peer
 };
 
 struct facts_queue {
@@ -68,6 +86,10 @@ struct facts_machine {
     uint64_t read_bytes, rchar_bytes; // of the run's processes; UINT64_MAX: not known
     uint64_t minor_faults, major_faults; // UINT64_MAX: not known
     double other_busy_cores;   // CPU of the machine not used by the run; <0: not known
+    int cpu_is_sampled;        // cpu_used_cores was seen from outside, else summed up from the threads
+    double runnable_threads;   // mean on the machine, when sampled; <0: not known
+    uint32_t pool_threads;     // of libraries, that used CPU in the steady window
+    double pool_cores;         // mean CPU of these
 };
 
 enum facts_counted_by {
@@ -79,7 +101,7 @@ enum facts_counted_by {
 };
 
 struct facts_options {
-    const char *item_stage; // NULL: the rule marks, inference, decodes
+    const char *item_stage; // a stage or a call; NULL: as the run's META says, else marks, ...
 };
 
 struct facts {
@@ -89,10 +111,17 @@ struct facts {
     uint64_t items;
     enum facts_counted_by counted_by;
     const char *item_stage; // the stage or name items were counted at; "" for marks
-    double throughput_per_s; // steady: (items - 1) / steady; 0 with fewer than two items
+    double throughput_per_s; // steady: items after the first completion / steady; 0 below two items
     struct facts_latency item_latency; // marks only, else between completions (see latency_is_gap)
     int latency_is_gap;
+    struct facts_latency gap; // time between completions
+    double gap_spread_ratio;  // (p90 - p10) / p50 of it; <0: fewer than ten
+    int64_t first_work_ns;    // the first decoding, preprocessing, inference, ... began; -1: none
+    uint64_t setup_ns;        // of startup, in calls that load models or open sessions
+    const char *setup_name;   // the longest of these, ""
+    uint64_t agentless_ns;    // of startup, before the first agent was up: the loader, static set-up
     VEC(struct facts_stage) stages;  // by own time, largest first
+    VEC(struct facts_name) names;    // by own time, largest first
     VEC(struct facts_thread) threads;
     VEC(struct facts_queue) queues;
     struct facts_split unattributed; // of item-carrying threads, steady
@@ -100,12 +129,15 @@ struct facts {
     uint32_t item_threads; // item-carrying threads
     uint64_t sum_ns, wall_ns; // over all threads: stages + unattributed, and wall
     double residual_ratio;    // |wall - sum| / wall
+    double cpu_residual_ratio; // |kernel's CPU - ours| / wall of the threads where it is known; <0: none
+    int split_is_measured;    // 0: no process could tell CPU from waiting
     double overhead_ratio;    // estimate of our own cost in the target: spans x cost per span / wall
     uint64_t dropped_records;
     struct facts_machine machine;
 };
 
-// Never NULL. Borrows the model, which must outlive it.
+// Never NULL. Borrows the model, which must outlive it. Of META it reads "host": {"cores_allowed",
+// "quota_cores"} and "options": {"item_stage"}, each of which may be missing.
 struct facts *facts_new(const struct model *m, const struct facts_options *options);
 void facts_free(struct facts **f);
 

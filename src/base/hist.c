@@ -57,8 +57,15 @@ static uint64_t middle_of(unsigned bucket)
 
 void hist_add(struct hist *h, uint64_t value)
 {
-    h->buckets[bucket_of(value)]++;
-    h->count++;
+    hist_add_many(h, value, 1);
+}
+
+void hist_add_many(struct hist *h, uint64_t value, uint64_t count)
+{
+    if (!count)
+        return;
+    h->buckets[bucket_of(value)] += count;
+    h->count += count;
     if (value < h->least)
         h->least = value;
     if (value > h->most)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files that fill struct facts share while they do: the window, what each name stands for,
+// sums by name, samples as series. Used by facts*.c only. Threads: one owner.
+#ifndef LIGHTMETER_ANALYZE_BUILD_H
+#define LIGHTMETER_ANALYZE_BUILD_H
+
+#include "analyze/facts.h"
+#include "base/hist.h"
+
+enum name_flag {
+    NAME_WAIT = 1,       // of stage `wait`
+    NAME_LOCK = 2,       // waits for a mutex or a read-write lock
+    NAME_CALL = 4,       // a hooked call, not a mark: what it waits for inside is its own affair
+    NAME_IMAGE = 8,      // a decoding call that makes one image
+    NAME_SETUP = 16,     // loads a model or opens a session
+    NAME_INFER = 32,     // an inference call
+    NAME_RECEIVE = 64,   // of stage `receive`
+    NAME_WORK = 128,     // decoding and what comes after it: neither I/O nor waiting nor set-up
+    NAME_ITEM = 256,     // what items are counted at
+    NAME_IMAGE_START = 512, // begins one image, for programs that never finish one
+};
+
+// Sums over the spans of one name in the steady window.
+struct name_sum {
+    uint64_t calls, bytes;
+    uint64_t folded; // calls that were folded, over the whole run
+    struct facts_split split; // all threads
+    uint64_t thread_ns;       // own time on the thread being walked
+};
+
+// Sums over the outermost spans of one stage in the steady window.
+struct stage_sum {
+    uint64_t calls, bytes, pixels, carried_ns; // carried_ns: own time on item-carrying threads
+    uint32_t threads;
+    uint64_t thread_ns; // own time on the thread being walked
+    struct hist *latency; // NULL: none yet
+};
+
+// Some items were done at one moment.
+struct completion {
+    int64_t at_ns;
+    uint64_t count;
+};
+
+// Samples of one metric and subject, in order of time: build.series[first .. first + count).
+struct series {
+    const struct model_sample *at;
+    size_t count;
+};
+
+struct thread_stage {
+    uint32_t thread, stage; // of facts.threads, model.stages
+    uint64_t own_ns;
+};
+
+struct build {
+    const struct model *m;
+    struct facts *f;
+    const struct facts_options *options;
+    int64_t from_ns, to_ns; // the steady window
+    VEC(unsigned) flags;    // enum name_flag, by name
+    VEC(struct name_sum) names;
+    VEC(struct stage_sum) stages;
+    VEC(struct thread_stage) thread_stages;
+    VEC(uint32_t) touched; // names that the thread being walked has
+    VEC(struct completion) completions;
+    VEC(struct model_sample) series; // by metric, subject, time
+};
+
+// build.c
+void build_names_classify(struct build *b);
+void build_series_make(struct build *b);
+struct series build_series_find(const struct build *b, enum trace_metric metric, uint32_t subject);
+// A growing counter at a time, interpolated; before the first sample it is that one, or grows from 0
+// at `start_ns` when that is not negative. -1 when there is no sample.
+double build_series_value(const struct series *s, int64_t at_ns, int64_t start_ns);
+int64_t build_overlap_ns(const struct build *b, int64_t start_ns, int64_t end_ns);
+void build_split_add(struct facts_split *into, const struct facts_split *more);
+struct facts_latency build_latency(const struct hist *h);
+
+// items.c: completions, windows, throughput, latencies of items.
+void build_items(struct build *b);
+
+// startup.c: the time before the window.
+void build_startup(struct build *b);
+
+// walk.c: everything that needs each span, one thread at a time; fills f->threads.
+void build_walk(struct build *b);
+
+// thread.c: the time of a thread outside its spans.
+struct walk_root {
+    uint64_t gap_ns, gap_steady_ns;   // between the outermost spans
+    uint64_t fold_ns, fold_steady_ns; // of folded calls in these gaps
+    int64_t last_ns;                  // end of the last record
+};
+void build_thread_root(struct build *b, struct facts_thread *t, const struct walk_root *root);
+
+// stages.c: who carries items; stages, names, unattributed, reconciliation.
+void build_stages(struct build *b);
+
+// queues.c, machine.c
+void build_queues(struct build *b);
+void build_machine(struct build *b);
+
+#endif

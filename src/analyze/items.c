@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items: where they are counted, when each was done, and the windows and latencies that follow from
+// it. Called by facts.c before the walk, which needs the window. Threads: one owner.
+#include "analyze/build.h"
+
+#include "base/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct model_stage *stage_of(const struct model *m, uint32_t name)
+{
+    return &m->stages.at[m->names.at[name].stage];
+}
+
+// Whether no enclosing span is of the same kind.
+static int is_outermost(
+    const struct build *b, const struct model_thread *t, const struct model_span *s, unsigned flag)
+{
+    const struct model_stage *stage = stage_of(b->m, s->name);
+    for (uint32_t p = s->parent; p != MODEL_NONE; p = t->spans.at[p].parent)
+        if ((b->flags.at[t->spans.at[p].name] & flag) ||
+            (flag != NAME_ITEM && stage_of(b->m, t->spans.at[p].name) == stage))
+            return 0;
+    return 1;
+}
+
+static uint64_t batch_of(const struct model_thread *t, const struct model_span *s)
+{
+    const uint64_t batch = s->attrs == MODEL_NONE ? 0 : t->attrs.at[s->attrs].batch;
+    return batch ? batch : 1;
+}
+
+// Every outermost call whose name has `flag` completes an item (an inference: its batch).
+static void count_calls(struct build *b, unsigned flag)
+{
+    const struct model *m = b->m;
+    b->completions.count = 0;
+    for (size_t i = 0; i < m->threads.count; i++) {
+        const struct model_thread *t = &m->threads.at[i];
+        for (size_t k = 0; k < t->spans.count; k++) {
+            const struct model_span *s = &t->spans.at[k];
+            if (!(b->flags.at[s->name] & flag) || !is_outermost(b, t, s, flag))
+                continue;
+            const uint64_t each = flag == NAME_INFER ? batch_of(t, s) : 1;
+            *vec_push(&b->completions) =
+                (struct completion){s->start_ns + (int64_t)s->dur_ns, each * s->calls};
+        }
+    }
+}
+
+// ---- Marks. -----------------------------------------------------------------------------------
+
+struct item_key {
+    uint32_t process;
+    uint64_t id;
+};
+
+// What the marks said of one item.
+struct item {
+    struct item_key key;
+    int64_t begin_ns, end_ns; // -1: not told
+    struct item_key batch;    // that it was joined to
+    int is_joined, is_used;
+    uint64_t members; // joined to it, that have no end of their own
+    int is_batch;
+};
+
+struct item_table {
+    struct item *at;
+    size_t slots, used;
+};
+
+static struct item *item_slot(struct item *at, size_t slots, struct item_key key)
+{
+    uint64_t hash = (key.id + key.process * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+    size_t slot = (hash >> 20) & (slots - 1);
+    while (at[slot].is_used && (at[slot].key.id != key.id || at[slot].key.process != key.process))
+        slot = (slot + 1) & (slots - 1);
+    return &at[slot];
+}
+
+static struct item *item_find(struct item_table *t, struct item_key key)
+{
+    if (t->used * 2 >= t->slots) {
+        struct item_table bigger = {.slots = t->slots ? t->slots * 2 : 1024, .used = t->used};
+        bigger.at = calloc(bigger.slots, sizeof *bigger.at);
+        if (!bigger.at)
+            abort();
+        for (size_t i = 0; i < t->slots; i++)
+            if (t->at[i].is_used)
+                *item_slot(bigger.at, bigger.slots, t->at[i].key) = t->at[i];
+        free(t->at);
+        *t = bigger;
+    }
+    struct item *item = item_slot(t->at, t->slots, key);
+    if (!item->is_used) {
+        *item = (struct item){.key = key, .begin_ns = -1, .end_ns = -1, .is_used = 1};
+        t->used++;
+    }
+    return item;
+}
+
+static void take_event(struct build *b, struct item_table *table, const struct model_item_event *e,
+    struct hist *latency)
+{
+    const uint32_t process = b->m->threads.at[e->thread].process;
+    struct item *item = item_find(table, (struct item_key){process, e->id});
+    if (e->op == TRACE_ITEM_BEGIN) {
+        item->begin_ns = e->at_ns;
+    } else if (e->op == TRACE_ITEM_JOIN) {
+        item->batch = (struct item_key){process, e->other};
+        item->is_joined = 1;
+        struct item *batch = item_find(table, item->batch);
+        batch->is_batch = 1;
+        batch->members++;
+    } else if (e->op == TRACE_ITEM_END) {
+        // A batch stands for its members; one that ended by itself no longer counts with it.
+        if (item->is_joined && !item->is_batch) {
+            struct item *batch = item_find(table, item->batch);
+            batch->members -= batch->members > 0;
+            item = item_find(table, (struct item_key){process, e->id});
+            item->is_joined = 0;
+        }
+        const uint64_t count = item->is_batch ? item->members : 1;
+        item->members = 0;
+        if (count)
+            *vec_push(&b->completions) = (struct completion){e->at_ns, count};
+        if (item->begin_ns >= 0 && latency)
+            hist_add(latency, (uint64_t)(e->at_ns - item->begin_ns));
+        item->begin_ns = -1;
+    }
+}
+
+static void count_marks(struct build *b, struct hist *latency)
+{
+    struct item_table table = {0};
+    for (size_t i = 0; i < b->m->items.count; i++)
+        take_event(b, &table, &b->m->items.at[i], latency);
+    free(table.at);
+}
+
+static int has_ends(const struct model *m)
+{
+    for (size_t i = 0; i < m->items.count; i++)
+        if (m->items.at[i].op == TRACE_ITEM_END)
+            return 1;
+    return 0;
+}
+
+// ---- Choosing, windows. -----------------------------------------------------------------------
+
+static void count_by_rule(struct build *b, struct hist *latency)
+{
+    struct facts *f = b->f;
+    if (f->counted_by == FACTS_BY_ITEM_STAGE) {
+        count_calls(b, NAME_ITEM);
+        return;
+    }
+    f->counted_by = FACTS_BY_MARKS;
+    if (has_ends(b->m))
+        count_marks(b, latency);
+    if (b->completions.count)
+        return;
+    f->counted_by = FACTS_BY_INFERENCE;
+    f->item_stage = "infer";
+    count_calls(b, NAME_INFER);
+    if (b->completions.count)
+        return;
+    f->counted_by = FACTS_BY_DECODES;
+    f->item_stage = "decode";
+    count_calls(b, NAME_IMAGE);
+    if (!b->completions.count)
+        count_calls(b, NAME_IMAGE_START);
+    if (b->completions.count)
+        return;
+    f->counted_by = FACTS_BY_NOTHING;
+    f->item_stage = "";
+}
+
+static int compare_completion(const void *a, const void *b)
+{
+    const struct completion *x = a, *y = b;
+    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+static void sort_completions(struct build *b)
+{
+    size_t i = 1;
+    while (i < b->completions.count &&
+           b->completions.at[i - 1].at_ns <= b->completions.at[i].at_ns)
+        i++;
+    if (i < b->completions.count)
+        qsort(b->completions.at, b->completions.count, sizeof *b->completions.at,
+            compare_completion);
+}
+
+static void set_windows(struct build *b)
+{
+    struct facts *f = b->f;
+    b->from_ns = 0;
+    b->to_ns = b->m->end_ns;
+    const size_t n = b->completions.count;
+    if (n >= 2 && b->completions.at[n - 1].at_ns > b->completions.at[0].at_ns) {
+        b->from_ns = b->completions.at[0].at_ns;
+        b->to_ns = b->completions.at[n - 1].at_ns;
+        const uint64_t after = f->items - b->completions.at[0].count;
+        f->throughput_per_s = (double)after * 1e9 / (double)(b->to_ns - b->from_ns);
+    }
+    f->startup_ns = b->from_ns;
+    f->steady_ns = b->to_ns - b->from_ns;
+    f->teardown_ns = b->m->end_ns - b->to_ns;
+}
+
+static void measure_gaps(struct build *b)
+{
+    struct hist *gaps = hist_new();
+    for (size_t i = 1; i < b->completions.count; i++)
+        hist_add(gaps, (uint64_t)(b->completions.at[i].at_ns - b->completions.at[i - 1].at_ns));
+    b->f->gap = build_latency(gaps);
+    b->f->gap_spread_ratio = -1;
+    if (hist_count(gaps) >= 10 && b->f->gap.p50_ns)
+        b->f->gap_spread_ratio =
+            ((double)hist_quantile(gaps, 0.9) - (double)hist_quantile(gaps, 0.1)) /
+            (double)b->f->gap.p50_ns;
+    hist_free(&gaps);
+}
+
+void build_items(struct build *b)
+{
+    struct facts *f = b->f;
+    struct hist *latency = hist_new();
+    count_by_rule(b, latency);
+    sort_completions(b);
+    for (size_t i = 0; i < b->completions.count; i++)
+        f->items += b->completions.at[i].count;
+    set_windows(b);
+    measure_gaps(b);
+    f->latency_is_gap = hist_count(latency) == 0;
+    f->item_latency = f->latency_is_gap ? f->gap : build_latency(latency);
+    hist_free(&latency);
+}

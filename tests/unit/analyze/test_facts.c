@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts of models sketched by hand: windows, items by each rule, own times and splits clipped at the
+// window's edges, who carries items, reconciliation, machine. Every time is exact.
+#include "analyze/facts.h"
+#include "sketch.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS SKETCH_MS
+
+static struct facts *facts_of(struct sketch *s, struct model **m, const char *item_stage)
+{
+    *m = sketch_finish(s);
+    return facts_new(*m, &(struct facts_options){.item_stage = item_stage});
+}
+
+static void done(struct facts *f, struct model *m)
+{
+    facts_free(&f);
+    assert_null(f);
+    model_free(&m);
+}
+
+// The law: in the window, too, stages and unattributed make up the wall time of each thread.
+static void check_sums(const struct facts *f)
+{
+    uint64_t stages_ns = 0, steady_ns = 0, gaps_ns = 0;
+    for (size_t i = 0; i < f->threads.count; i++) {
+        const struct facts_thread *t = &f->threads.at[i];
+        assert_int_equal(t->residual_ns, 0);
+        const struct facts_split *parts[] = {&t->whole, &t->steady};
+        for (int k = 0; k < 2; k++) {
+            uint64_t sum_ns = parts[k]->cpu_ns + parts[k]->runq_ns;
+            for (int c = 0; c < TRACE_CAUSE_COUNT; c++)
+                sum_ns += parts[k]->cause_ns[c];
+            assert_int_equal(sum_ns, parts[k]->wall_ns);
+        }
+        assert_int_equal(t->whole.wall_ns, t->stages_ns + t->unattributed_ns);
+        steady_ns += t->steady.wall_ns;
+        gaps_ns += t->unattributed.wall_ns;
+    }
+    for (size_t i = 0; i < f->stages.count; i++)
+        stages_ns += f->stages.at[i].split.wall_ns;
+    assert_int_equal(steady_ns, stages_ns + gaps_ns);
+    assert_int_equal(f->sum_ns, f->wall_ns);
+    assert_true(f->residual_ratio == 0);
+}
+
+static void one_photo(struct sketch *s, uint64_t cpu_ns)
+{
+    sketch_begin(s, "cv::imread", "decode");
+    sketch_cpu(s, cpu_ns / 2);
+    sketch_begin(s, "read", "load");
+    sketch_blocked(s, TRACE_CAUSE_IO, 2 * MS);
+    sketch_bytes(s, 1000);
+    sketch_end(s);
+    sketch_cpu(s, cpu_ns / 2);
+    sketch_end(s);
+}
+
+static void test_items_by_decodes_and_windows(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    sketch_cpu(&s, 50 * MS);
+    for (int i = 0; i < 11; i++) {
+        one_photo(&s, 8 * MS);
+        sketch_call(&s, "cv::resize", "preprocess", 1 * MS);
+    }
+    sketch_cpu(&s, 5 * MS);
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->counted_by, FACTS_BY_DECODES);
+    assert_string_equal(f->item_stage, "decode");
+    assert_int_equal(f->items, 11);
+    assert_int_equal(f->startup_ns, 60 * MS);
+    assert_int_equal(f->steady_ns, 110 * MS);
+    assert_int_equal(f->teardown_ns, 6 * MS);
+    assert_true(fabs(f->throughput_per_s - 10 / 0.110) < 1e-6);
+    const struct facts_stage *decode = facts_stage_find(f, "decode");
+    assert_int_equal(decode->split.wall_ns, 80 * MS);
+    assert_int_equal(decode->split.cpu_ns, 80 * MS);
+    assert_int_equal(decode->calls, 10);
+    assert_int_equal(decode->latency.p50_ns / MS, 10);
+    const struct facts_stage *load = facts_stage_find(f, "load");
+    assert_int_equal(load->split.cause_ns[TRACE_CAUSE_IO], 20 * MS);
+    assert_int_equal(load->bytes, 10000);
+    assert_true(fabs(decode->share_ratio - 80.0 / 110) < 1e-9);
+    assert_true(fabs(decode->occupancy_ratio - 80.0 / 110) < 1e-9);
+    assert_int_equal(f->first_work_ns, 50 * MS);
+    assert_int_equal(f->latency_is_gap, 1);
+    assert_int_equal(f->item_latency.n, 10);
+    assert_false(f->item_latency.p99_is_valid);
+    assert_int_equal(f->item_threads, 1);
+    assert_null(facts_stage_find(f, "infer"));
+    check_sums(f);
+    done(f, m);
+}
+
+static void test_items_by_inference_times_batch(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    sketch_call(&s, "OrtApi::CreateSession", "infer", 30 * MS);
+    for (int i = 0; i < 5; i++) {
+        one_photo(&s, 4 * MS);
+        sketch_begin(&s, "OrtApi::Run", "infer");
+        sketch_batch(&s, 4);
+        sketch_cpu(&s, 10 * MS);
+        sketch_end(&s);
+    }
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->counted_by, FACTS_BY_INFERENCE);
+    assert_int_equal(f->items, 20);
+    assert_int_equal(f->steady_ns, 64 * MS);
+    assert_true(fabs(f->throughput_per_s - 16 / 0.064) < 1e-6);
+    assert_int_equal(f->setup_ns, 30 * MS);
+    assert_string_equal(f->setup_name, "OrtApi::CreateSession");
+    check_sums(f);
+    done(f, m);
+}
+
+static void test_items_by_marks_with_batches_and_latency(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (uint64_t i = 0; i < 4; i++) {
+        sketch_item(&s, TRACE_ITEM_BEGIN, i, 0);
+        sketch_cpu(&s, 5 * MS);
+        sketch_item(&s, TRACE_ITEM_END, i, 0);
+    }
+    for (uint64_t i = 10; i < 13; i++)
+        sketch_item(&s, TRACE_ITEM_JOIN, i, 99);
+    sketch_cpu(&s, 5 * MS);
+    sketch_item(&s, TRACE_ITEM_END, 10, 0); // by itself: the batch counts the two others
+    sketch_item(&s, TRACE_ITEM_END, 99, 0);
+    one_photo(&s, 4 * MS); // not counted: marks go first
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->counted_by, FACTS_BY_MARKS);
+    assert_int_equal(f->items, 4 + 1 + 2);
+    assert_false(f->latency_is_gap);
+    assert_int_equal(f->item_latency.n, 4);
+    assert_int_equal(f->item_latency.max_ns, 5 * MS);
+    check_sums(f);
+    done(f, m);
+}
+
+static void test_items_at_the_stage_that_was_asked_for(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (uint64_t i = 0; i < 6; i++) {
+        sketch_begin(&s, "page", NULL);
+        sketch_call(&s, "page", NULL, MS); // within itself: not an item of its own
+        one_photo(&s, 2 * MS);
+        sketch_end(&s);
+        sketch_item(&s, TRACE_ITEM_END, i, 0);
+        sketch_item(&s, TRACE_ITEM_END, i + 100, 0);
+    }
+    struct facts *f = facts_of(&s, &m, "page");
+    assert_int_equal(f->counted_by, FACTS_BY_ITEM_STAGE);
+    assert_int_equal(f->items, 6);
+    assert_string_equal(f->item_stage, "page");
+    assert_int_equal(facts_stage_find(f, "page")->calls, 5);
+    done(f, m);
+}
+
+static void test_fewer_than_two_items_is_one_window(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    sketch_cpu(&s, 50 * MS);
+    one_photo(&s, 8 * MS);
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->items, 1);
+    assert_int_equal(f->startup_ns, 0);
+    assert_int_equal(f->steady_ns, 60 * MS);
+    assert_int_equal(f->teardown_ns, 0);
+    assert_true(f->throughput_per_s == 0);
+    check_sums(f);
+    done(f, m);
+}
+
+static void test_nothing_at_all(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    struct facts *f = facts_new(m, NULL);
+    assert_int_equal(f->items, 0);
+    assert_int_equal(f->counted_by, FACTS_BY_NOTHING);
+    assert_int_equal(f->stages.count, 0);
+    assert_true(f->machine.cpu_used_cores < 0);
+    assert_true(f->machine.throttled_ratio < 0);
+    assert_int_equal(f->machine.read_bytes, UINT64_MAX);
+    done(f, m);
+}
+
+// A span that encloses the whole run is cut at both edges; what it owns in the window is its wall
+// there less what its children have there.
+static void test_spans_are_cut_at_the_edges(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    sketch_begin(&s, "main", NULL);
+    sketch_cpu(&s, 20 * MS);
+    sketch_call(&s, "tidy", NULL, 40 * MS);
+    sketch_call(&s, "cv::imread", "decode", 10 * MS); // ends at 70: the window begins
+    sketch_begin(&s, "outer", NULL);
+    sketch_call(&s, "tidy", NULL, 7 * MS);
+    sketch_blocked(&s, TRACE_CAUSE_IO, 6 * MS); // cause of the frame's own time
+    sketch_cpu(&s, 6 * MS);
+    sketch_call(&s, "cv::imread", "decode", 10 * MS); // ends at 99: the window ends
+    sketch_cpu(&s, 12 * MS);
+    sketch_end(&s);
+    sketch_cpu(&s, 9 * MS);
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->startup_ns, 70 * MS);
+    assert_int_equal(f->steady_ns, 29 * MS);
+    assert_int_equal(facts_stage_find(f, "tidy")->split.wall_ns, 7 * MS);
+    const struct facts_split *outer = &facts_stage_find(f, "outer")->split;
+    assert_int_equal(outer->wall_ns, 12 * MS);
+    // Its split is cut in proportion: 12 of 24 ms own time, so 3 of 6 ms blocked.
+    assert_int_equal(outer->cause_ns[TRACE_CAUSE_IO], 3 * MS);
+    assert_null(facts_stage_find(f, "main"));
+    check_sums(f);
+    done(f, m);
+}
+
+static void test_folds_in_the_window(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 4; i++) {
+        sketch_cpu(&s, 6 * MS);
+        sketch_call(&s, "cv::imread", "decode", 10 * MS);
+    }
+    struct model_thread *t = &s.m->threads.at[0];
+    // 100 calls, 4 ms together, over the 16 ms that the window's edge at 16 halves.
+    *vec_push(&t->spans) = (struct model_span){.start_ns = 0, .dur_ns = 32 * MS, .self_ns = 4 * MS,
+        .name = model_name_id(s.m, "read", "load", TRACE_CAUSE_IO), .calls = 100,
+        .split = MODEL_NONE, .attrs = MODEL_NONE, .parent = MODEL_NONE, .is_fold = 1};
+    struct facts *f = facts_of(&s, &m, NULL);
+    const struct facts_stage *load = facts_stage_find(f, "load");
+    assert_int_equal(load->split.wall_ns, 2 * MS);
+    assert_int_equal(load->calls, 100);
+    assert_int_equal(load->latency.n, 100);
+    assert_int_equal(f->threads.at[0].unattributed_ns, 24 * MS - 4 * MS);
+    assert_int_equal(f->threads.at[0].unattributed.wall_ns, 18 * MS - 2 * MS);
+    check_sums(f);
+    done(f, m);
+}
+
+static void test_who_carries_items(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(4, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 5; i++)
+        sketch_call(&s, "OrtApi::Run", "infer", 20 * MS);
+    sketch_thread(&s, 101, "libonnxruntime.so.1", 0); // its pool
+    for (int i = 0; i < 5; i++) {
+        sketch_cpu(&s, 15 * MS);
+        sketch_wait(&s, "pthread_cond_wait", TRACE_CAUSE_LOCK, 5 * MS);
+    }
+    sketch_thread(&s, 102, "prog", 0); // only waits
+    sketch_wait(&s, "pthread_cond_wait", TRACE_CAUSE_LOCK, 100 * MS);
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->item_threads, 1);
+    assert_true(f->threads.at[0].carries_items);
+    assert_true(f->threads.at[1].is_pool);
+    assert_true(fabs(facts_stage_find(f, "infer")->share_ratio - 1) < 1e-9);
+    assert_int_equal(facts_stage_find(f, "infer")->library_cpu_ns, 60 * MS);
+    assert_int_equal(f->machine.pool_threads, 1);
+    assert_int_equal(f->threads.at[2].idle_ns, 80 * MS);
+    assert_true(fabs(f->machine.cpu_used_cores - 1.75) < 1e-9);
+    check_sums(f);
+    done(f, m);
+}
+
+// Waiting inside a hooked call (a library's own join) is that call's affair, not a queue's.
+static void test_waiting_within_a_call_is_not_idle(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 5; i++) {
+        sketch_begin(&s, "OrtApi::Run", "infer");
+        sketch_cpu(&s, 5 * MS);
+        sketch_wait(&s, "pthread_cond_wait", TRACE_CAUSE_LOCK, 5 * MS);
+        sketch_end(&s);
+        sketch_begin(&s, "queue", NULL);
+        sketch_wait(&s, "pthread_mutex_lock", TRACE_CAUSE_LOCK, 1 * MS);
+        sketch_wait(&s, "nanosleep", TRACE_CAUSE_SLEEP, 2 * MS);
+        sketch_end(&s);
+    }
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->steady_ns, 52 * MS);
+    assert_int_equal(f->threads.at[0].idle_ns, 4 * MS);
+    assert_int_equal(f->threads.at[0].lock_ns, 4 * MS);
+    assert_int_equal(f->threads.at[0].paced_ns, 8 * MS);
+    assert_int_equal(f->threads.at[0].work_ns, 20 * MS);
+    check_sums(f);
+    done(f, m);
+}
+
+static void test_time_outside_spans_has_its_split(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 5; i++) {
+        sketch_call(&s, "cv::imread", "decode", 10 * MS);
+        sketch_cpu(&s, 3 * MS);
+        sketch_blocked(&s, TRACE_CAUSE_OTHER, 2 * MS);
+        sketch_runq(&s, 1 * MS);
+    }
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->unattributed.wall_ns, 24 * MS);
+    assert_int_equal(f->unattributed.cpu_ns, 12 * MS);
+    assert_int_equal(f->unattributed.runq_ns, 4 * MS);
+    assert_int_equal(f->unattributed.cause_ns[TRACE_CAUSE_OTHER], 8 * MS);
+    assert_true(fabs(f->unattributed_ratio - 24.0 / 64) < 1e-9);
+    assert_int_equal(f->threads.at[0].cpu_residual_ns, 0);
+    assert_true(f->cpu_residual_ratio == 0);
+    check_sums(f);
+    done(f, m);
+}
+
+// The account must be able to disagree: a kernel that counted less CPU than we did shows.
+static void test_a_wrong_account_shows(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 5; i++)
+        sketch_call(&s, "cv::imread", "decode", 10 * MS);
+    struct model *m = sketch_finish(&s);
+    m->threads.at[0].cpu_ns = 30 * MS;
+    m->threads.at[0].spans.at[2].self_ns -= 5 * MS;
+    struct facts *f = facts_new(m, NULL);
+    assert_int_equal(f->threads.at[0].residual_ns, 5 * MS);
+    assert_true(fabs(f->residual_ratio - 0.1) < 1e-9);
+    assert_int_equal(f->threads.at[0].cpu_residual_ns, -15 * (int64_t)MS);
+    done(f, m);
+}
+
+// A pool thread that was waiting when the process ended: its open span was never recorded.
+static void test_the_tail_is_not_claimed_as_cpu(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 11; i++)
+        sketch_call(&s, "cv::imread", "decode", 10 * MS);
+    sketch_thread(&s, 101, "libtbb.so.12", 0);
+    sketch_cpu(&s, 30 * MS);
+    sketch_blocked(&s, TRACE_CAUSE_OTHER, 80 * MS);
+    struct model *m = sketch_finish(&s);
+    m->threads.at[1].root_splits.count = 0;
+    struct facts *f = facts_new(m, NULL);
+    assert_int_equal(f->threads.at[1].whole.cpu_ns, 30 * MS);
+    assert_int_equal(f->threads.at[1].whole.cause_ns[TRACE_CAUSE_OTHER], 80 * MS);
+    check_sums(f);
+    done(f, m);
+}
+
+static void test_queue_depth_and_occupancy(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    sketch_item(&s, TRACE_ITEM_END, 1, 0);
+    sketch_queue(&s, "q", TRACE_QUEUE_PUT, 1);
+    sketch_cpu(&s, 10 * MS);
+    sketch_queue(&s, "q", TRACE_QUEUE_PUT, 2);
+    sketch_cpu(&s, 10 * MS);
+    sketch_queue(&s, "q", TRACE_QUEUE_GET, 1);
+    sketch_queue(&s, "q", TRACE_QUEUE_GET, 0);
+    sketch_cpu(&s, 20 * MS);
+    sketch_item(&s, TRACE_ITEM_END, 2, 0);
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->queues.count, 1);
+    assert_int_equal(f->queues.at[0].puts, 2);
+    assert_int_equal(f->queues.at[0].gets, 2);
+    assert_int_equal(f->queues.at[0].max_depth, 2);
+    assert_true(fabs(f->queues.at[0].mean_depth - 0.75) < 1e-9);
+    assert_true(fabs(f->queues.at[0].occupancy_ratio - 0.5) < 1e-9);
+    done(f, m);
+}
+
+static void test_the_machine(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(8, 1.5);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 101; i++)
+        sketch_call(&s, "cv::imread", "decode", 10 * MS);
+    const uint64_t end_ns = 1010 * MS;
+    sketch_counter(&s, TRACE_METRIC_PROCESS_CPU_NS, 100, end_ns, 2 * end_ns);
+    sketch_counter(&s, TRACE_METRIC_MACHINE_BUSY_NS, 0, end_ns, 3 * end_ns);
+    sketch_counter(&s, TRACE_METRIC_CGROUP_PERIODS, 0, end_ns, 10100);
+    sketch_counter(&s, TRACE_METRIC_CGROUP_THROTTLED, 0, end_ns, 2525);
+    sketch_counter(&s, TRACE_METRIC_PSI_IO_SOME_US, 0, end_ns, 101000);
+    sketch_counter(&s, TRACE_METRIC_PROCESS_READ_BYTES, 100, end_ns, 1010000);
+    sketch_counter(&s, TRACE_METRIC_RUNNABLE, 0, end_ns, 0);
+    struct facts *f = facts_of(&s, &m, NULL);
+    const struct facts_machine *x = &f->machine;
+    assert_true(x->cpu_is_sampled);
+    assert_true(fabs(x->cpu_used_cores - 2) < 0.01);
+    assert_true(fabs(x->other_busy_cores - 1) < 0.02);
+    assert_true(fabs(x->cores_allowed - 1.5) < 1e-9);
+    assert_true(fabs(x->quota_cores - 1.5) < 1e-9);
+    assert_true(fabs(x->throttled_ratio - 0.25) < 0.01);
+    assert_true(fabs(x->psi_io_ratio - 0.1) < 0.01);
+    assert_true(fabs((double)x->read_bytes - 1000000) < 3000);
+    assert_true(x->psi_cpu_ratio < 0);
+    assert_int_equal(x->major_faults, UINT64_MAX);
+    assert_true(x->runnable_threads == 0);
+    done(f, m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_items_by_decodes_and_windows),
+        cmocka_unit_test(test_items_by_inference_times_batch),
+        cmocka_unit_test(test_items_by_marks_with_batches_and_latency),
+        cmocka_unit_test(test_items_at_the_stage_that_was_asked_for),
+        cmocka_unit_test(test_fewer_than_two_items_is_one_window),
+        cmocka_unit_test(test_nothing_at_all),
+        cmocka_unit_test(test_spans_are_cut_at_the_edges),
+        cmocka_unit_test(test_folds_in_the_window),
+        cmocka_unit_test(test_who_carries_items),
+        cmocka_unit_test(test_waiting_within_a_call_is_not_idle),
+        cmocka_unit_test(test_time_outside_spans_has_its_split),
+        cmocka_unit_test(test_a_wrong_account_shows),
+        cmocka_unit_test(test_the_tail_is_not_claimed_as_cpu),
+        cmocka_unit_test(test_queue_depth_and_occupancy),
+        cmocka_unit_test(test_the_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
