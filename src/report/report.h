@@ -6,9 +6,11 @@
 // Besides the facts the report reads these keys of the run's META block, each of which may be missing:
 //   "command": [..]                what was run
 //   "host": {"cpu", "cores_allowed", "memory_bytes", "kernel", "container", "gpus": [..]}
-//   "collection": {"methods": [..]} how numbers were collected, in words
+//   "collection": {"methods": [..], "agent_missing"}   how numbers were collected, in words
+//   "target": {"is_preloadable", "why"}   whether its inside could be seen
 // and of its SUMMARY block:
 //   "exit": {"status", "signal"}   how the target ended; "signal" 0 or missing: it exited
+//   "usage": {..}, "launcher": {"cpu_ratio", ..}   as the kernel and the launcher counted
 #ifndef LIGHTMETER_REPORT_REPORT_H
 #define LIGHTMETER_REPORT_REPORT_H
 

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the report could see: libraries covered and not, processes without the agent, what was not
+// measurable here and what would make it so, how numbers were collected, notes. Threads: one owner.
+#include "report/document.h"
+
+#include "report/figure.h"
+
+#include <string.h>
+
+static void add_gap(struct document *d, const char *what, const char *why)
+{
+    struct document_gap *g = vec_push(&d->gaps);
+    *g = (struct document_gap){what, why};
+}
+
+static void find_machine_gaps(struct document *d)
+{
+    const struct facts_machine *m = &d->facts->machine;
+    if (m->cpu_used_cores < 0)
+        add_gap(d, "CPU use of the run",
+            "needs samples of /proc/PID/stat in the steady window: a run of several samples");
+    if (m->runq_ratio < 0)
+        add_gap(d, "run-queue wait", "needs /proc/PID/task/TID/schedstat (CONFIG_SCHED_INFO)");
+    if (m->throttled_ratio < 0 && m->quota_cores > 0)
+        add_gap(d, "CPU quota throttling", "needs cpu.stat of the control group that has the quota");
+    if (m->steal_ratio < 0)
+        add_gap(d, "hypervisor steal", "needs samples of /proc/stat in the steady window");
+    if (m->psi_cpu_ratio < 0 && m->psi_io_ratio < 0 && m->psi_memory_ratio < 0)
+        add_gap(d, "pressure stalls (PSI)", "needs /proc/pressure: a kernel with CONFIG_PSI and psi=1");
+    if (m->read_bytes == UINT64_MAX)
+        add_gap(d, "bytes read from storage", "needs /proc/PID/io, readable by the owner of the process");
+    if (m->minor_faults == UINT64_MAX)
+        add_gap(d, "page faults", "needs samples of /proc/PID/stat");
+}
+
+void document_find_gaps(struct document *d)
+{
+    const struct model *m = d->model;
+    size_t without_split = 0, without_agent = 0;
+    for (size_t i = 0; i < m->processes.count; i++) {
+        const struct model_process *p = &m->processes.at[i];
+        without_agent += !p->has_agent;
+        without_split += p->has_agent && p->split_method == TRACE_SPLIT_NONE;
+    }
+    const struct json *target = json_get(m->meta, "target");
+    const struct json *collection = json_get(m->meta, "collection");
+    if (!json_get_bool(target, "is_preloadable", 1))
+        add_gap(d, "the inside of the program", json_get_string(target, "why", "not known why"));
+    else if (*json_get_string(collection, "agent_missing", ""))
+        add_gap(d, "the inside of the program", json_get_string(collection, "agent_missing", ""));
+    if (without_split)
+        add_gap(d, "CPU time and waiting within spans",
+            "needs restartable sequences (glibc 2.35 or newer) or a per-thread CPU clock");
+    if (without_agent)
+        add_gap(d, arena_printf(d->arena, "the inside of %zu process%s", without_agent,
+                    without_agent == 1 ? "" : "es"),
+            "the agent could not be loaded there: static, set-user-ID, or it does not use ld.so");
+    if (d->facts->counted_by == FACTS_BY_NOTHING)
+        add_gap(d, "throughput and latency",
+            "needs something to count: --item-stage NAME or lm_item_end in the program");
+    find_machine_gaps(d);
+}
+
+static const char *split_text(enum trace_split_method method)
+{
+    switch (method) {
+    case TRACE_SPLIT_RSEQ:
+        return "CPU and waiting: the restartable-sequence area as a switch test, the thread's CPU clock "
+               "after a switch (measured)";
+    case TRACE_SPLIT_PERF_PAGE:
+        return "CPU and waiting: a perf event's page as a switch test, the thread's CPU clock after a "
+               "switch (measured)";
+    case TRACE_SPLIT_CPU_CLOCK:
+        return "CPU and waiting: the thread's CPU clock at both ends of a span (measured)";
+    default:
+        return "wall time only";
+    }
+}
+
+void document_find_methods(struct document *d)
+{
+    const struct model *m = d->model;
+    unsigned seen = 0;
+    const struct json *given = json_get(json_get(m->meta, "collection"), "methods");
+    for (size_t i = 0; i < json_count(given); i++)
+        *vec_push(&d->methods) = json_text(json_at(given, i), "?");
+    for (size_t i = 0; i < m->processes.count; i++) {
+        const struct model_process *p = &m->processes.at[i];
+        if (!p->has_agent || p->split_method > TRACE_SPLIT_PERF_PAGE
+            || (seen & (1u << p->split_method)))
+            continue;
+        seen |= 1u << p->split_method;
+        *vec_push(&d->methods) = split_text(p->split_method);
+    }
+}
+
+// Whether an earlier row, of another process, says the same.
+static int is_repeated(const struct model *m, size_t row)
+{
+    const struct model_coverage *c = &m->coverage.at[row];
+    for (size_t i = 0; i < row; i++) {
+        const struct model_coverage *o = &m->coverage.at[i];
+        if (strcmp(o->library, c->library) == 0 && strcmp(o->status, c->status) == 0
+            && strcmp(o->hooks, c->hooks) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+// The names of all libraries of that status in one line; "" when there is none.
+static const char *libraries_text(struct document *d, const char *status)
+{
+    const struct model *m = d->model;
+    struct buf line = {0};
+    for (size_t i = 0; i < m->coverage.count; i++) {
+        const struct model_coverage *c = &m->coverage.at[i];
+        if (strcmp(c->status, status) != 0 || is_repeated(m, i))
+            continue;
+        const char *name = *c->library ? c->library : c->hooks;
+        buf_printf(&line, "%s%s", line.length_bytes ? ", " : "", name);
+    }
+    const char *text = arena_strdup(d->arena, buf_text(&line));
+    buf_fini(&line);
+    return text;
+}
+
+static void add_uncovered(struct document *d, struct document_block *b)
+{
+    const struct model *m = d->model;
+    for (size_t i = 0; i < m->coverage.count; i++) {
+        const struct model_coverage *c = &m->coverage.at[i];
+        if (strcmp(c->status, "uninstrumented") == 0 && !is_repeated(m, i))
+            document_add_pair(b, "not covered",
+                arena_printf(d->arena, "%s: %s", c->library, *c->why ? c->why : "no hook for it"),
+                DOCUMENT_PLAIN);
+    }
+    for (size_t i = 0; i < m->processes.count; i++) {
+        const struct model_process *p = &m->processes.at[i];
+        if (!p->has_agent)
+            document_add_pair(b, "no agent",
+                arena_printf(d->arena, "process %u %s", p->pid, p->command), DOCUMENT_PLAIN);
+    }
+}
+
+static void fill_coverage(struct document *d)
+{
+    struct document_block *heading = document_add(d, DOCUMENT_HEADING, "Coverage");
+    document_add_pair(heading, "", "what was looked into", DOCUMENT_PLAIN);
+    struct document_block *b = document_add(d, DOCUMENT_PAIRS, NULL);
+    const char *covered = libraries_text(d, "covered"), *absent = libraries_text(d, "absent");
+    document_add_pair(b, "covered", *covered ? covered : "nothing", DOCUMENT_PLAIN);
+    add_uncovered(d, b);
+    if (*absent)
+        document_add_pair(b, "not used", absent, DOCUMENT_PLAIN);
+}
+
+static void fill_gaps(struct document *d)
+{
+    if (!d->gaps.count)
+        return;
+    document_add(d, DOCUMENT_HEADING, "Missing");
+    struct document_block *b = document_add(d, DOCUMENT_LIST, NULL);
+    for (size_t i = 0; i < d->gaps.count; i++)
+        document_add_pair(b, "",
+            arena_printf(d->arena, "not measurable here: %s (%s)", d->gaps.at[i].what,
+                d->gaps.at[i].why),
+            DOCUMENT_PLAIN);
+}
+
+// What measuring took: inside the program by the number of records, beside it by the launcher's clock.
+static const char *cost_text(const struct document *d)
+{
+    const struct json *launcher = json_get(d->model->summary, "launcher");
+    const char *inside = figure_percent(d->arena, d->facts->overhead_ratio);
+    const double beside_ratio = json_get_real(launcher, "cpu_ratio", -1);
+    if (beside_ratio < 0)
+        return arena_printf(d->arena, "%s of the program's wall time", inside);
+    return arena_printf(d->arena, "%s of the program's wall time; beside it %s of one core", inside,
+        figure_percent(d->arena, beside_ratio));
+}
+
+static void fill_collection(struct document *d)
+{
+    const struct facts *f = d->facts;
+    const struct model *m = d->model;
+    document_add(d, DOCUMENT_HEADING, "How it was measured");
+    struct document_block *b = document_add(d, DOCUMENT_PAIRS, NULL);
+    document_add_pair(b, "spans",
+        arena_printf(d->arena, "%s on %zu thread%s of %zu process%s; %s records dropped",
+            figure_count(d->arena, m->span_count), m->threads.count, m->threads.count == 1 ? "" : "s",
+            m->processes.count, m->processes.count == 1 ? "" : "es",
+            f->dropped_records ? figure_count(d->arena, f->dropped_records) : "no"),
+        DOCUMENT_MEASURED);
+    document_add_pair(b, "own cost", cost_text(d), DOCUMENT_ESTIMATED);
+    for (size_t i = 0; i < d->methods.count; i++)
+        document_add_pair(b, i ? "" : "methods", d->methods.at[i], DOCUMENT_PLAIN);
+    document_add_pair(b, "kinds",
+        "times, counts and CPU are measured; shares, rates, quantiles and busy are derived from them; "
+        "what is estimated says so",
+        DOCUMENT_PLAIN);
+    if (*d->source)
+        document_add_pair(b, "trace", d->source, DOCUMENT_PLAIN);
+}
+
+static void fill_notes(struct document *d)
+{
+    if (!d->model->notes.count)
+        return;
+    document_add(d, DOCUMENT_HEADING, "Notes");
+    struct document_block *b = document_add(d, DOCUMENT_LIST, NULL);
+    for (size_t i = 0; i < d->model->notes.count; i++)
+        document_add_pair(b, "", d->model->notes.at[i], DOCUMENT_PLAIN);
+}
+
+void document_fill_coverage(struct document *d)
+{
+    fill_coverage(d);
+    fill_gaps(d);
+    fill_collection(d);
+    fill_notes(d);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables below the stages: the functions that took most, one call of each stage, the threads and
+// the queues. Each is left out when it would say nothing. Threads: one owner.
+#include "report/document.h"
+
+#include "base/stats.h"
+#include "report/figure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CALLS_SHOWN 8u
+#define THREADS_SHOWN 8u
+#define TOO_FEW "–"
+
+static double ratio_of(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+static const char *name_text(const struct document *d, uint32_t name)
+{
+    return d->model->names.at[name].text;
+}
+
+static const char *stage_text(const struct document *d, uint32_t stage)
+{
+    return d->model->stages.at[stage].text;
+}
+
+static void note_rest(struct document *d, size_t rest, const char *what)
+{
+    if (rest)
+        document_add(d, DOCUMENT_TEXT, arena_printf(d->arena, "and %zu more %s", rest, what));
+}
+
+// Marks of the user's own stages are named as their stage; a table of only those repeats the first one.
+static int calls_say_more(const struct document *d)
+{
+    for (size_t i = 0; i < d->facts->names.count; i++) {
+        const uint32_t name = d->facts->names.at[i].name;
+        if (strcmp(name_text(d, name), stage_text(d, d->model->names.at[name].stage)) != 0)
+            return 1;
+    }
+    return 0;
+}
+
+static void fill_calls(struct document *d)
+{
+    if (!d->facts->names.count || !calls_say_more(d))
+        return;
+    document_add_pair(document_add(d, DOCUMENT_HEADING, "Functions"), "",
+        "own time in the steady window, what they call excluded", DOCUMENT_PLAIN);
+    struct document_block *b = document_add(d, DOCUMENT_TABLE, NULL);
+    document_add_column(b, "function", DOCUMENT_COLUMN_NAME);
+    document_add_column(b, "stage", DOCUMENT_COLUMN_TEXT);
+    document_add_column(b, "calls", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "time", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "a call", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "CPU", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "waits for", DOCUMENT_COLUMN_TEXT);
+    const struct figure_scale scale = figure_scale_for(d->facts->names.at[0].split.wall_ns);
+    for (size_t i = 0; i < d->facts->names.count && i < CALLS_SHOWN; i++) {
+        const struct facts_name *c = &d->facts->names.at[i];
+        struct document_row *row = document_add_row(b);
+        row->cells[0] = name_text(d, c->name);
+        row->cells[1] = stage_text(d, d->model->names.at[c->name].stage);
+        row->cells[2] = figure_count(d->arena, c->calls);
+        row->cells[3] = figure_scaled(d->arena, &scale, c->split.wall_ns);
+        row->cells[4] = c->calls ? figure_duration(d->arena, c->split.wall_ns / c->calls) : "";
+        row->cells[5] = document_cpu_text(d, &c->split);
+        row->cells[6] = document_wait_text(d, &c->split);
+    }
+    note_rest(d, d->facts->names.count > CALLS_SHOWN ? d->facts->names.count - CALLS_SHOWN : 0, "functions");
+}
+
+// Pixels or bytes a second of the stage's own time.
+static const char *stage_rate(struct document *d, const struct facts_stage *s)
+{
+    const double own_s = (double)s->split.wall_ns / 1e9;
+    if (own_s <= 0)
+        return "";
+    if (s->pixels)
+        return arena_printf(d->arena, "%s MP/s", figure_rate(d->arena, (double)s->pixels / 1e6 / own_s));
+    if (s->bytes)
+        return arena_printf(d->arena, "%s MB/s", figure_rate(d->arena, (double)s->bytes / 1e6 / own_s));
+    return "";
+}
+
+static void add_latency_columns(struct document_block *b)
+{
+    document_add_column(b, "stage", DOCUMENT_COLUMN_NAME);
+    document_add_column(b, "n", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "p50", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "p95", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "p99", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "max", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "rate", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "threads", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "busy", DOCUMENT_COLUMN_NUMBER);
+}
+
+static void add_latency(struct document *d, struct document_block *b, const struct facts_stage *s)
+{
+    const struct facts_latency *l = &s->latency;
+    struct document_row *row = document_add_row(b);
+    row->cells[0] = stage_text(d, s->stage);
+    row->cells[1] = figure_count(d->arena, l->n);
+    if (l->n) {
+        row->cells[2] = figure_duration(d->arena, l->p50_ns);
+        row->cells[3] = l->p95_is_valid ? figure_duration(d->arena, l->p95_ns) : TOO_FEW;
+        row->cells[4] = l->p99_is_valid ? figure_duration(d->arena, l->p99_ns) : TOO_FEW;
+        row->cells[5] = figure_duration(d->arena, l->max_ns);
+    }
+    row->cells[6] = stage_rate(d, s);
+    row->cells[7] = figure_count(d->arena, s->threads);
+    row->cells[8] = arena_printf(d->arena, "%.0f %%", s->occupancy_ratio * 100);
+}
+
+static void fill_latencies(struct document *d)
+{
+    const struct facts *f = d->facts;
+    int has_few = 0;
+    if (!f->stages.count)
+        return;
+    document_add_pair(document_add(d, DOCUMENT_HEADING, "One call of each stage"), "",
+        "what it calls included", DOCUMENT_PLAIN);
+    struct document_block *b = document_add(d, DOCUMENT_TABLE, NULL);
+    add_latency_columns(b);
+    for (size_t i = 0; i < f->stages.count; i++) {
+        add_latency(d, b, &f->stages.at[i]);
+        has_few |= !f->stages.at[i].latency.p99_is_valid;
+    }
+    if (has_few)
+        document_add(d, DOCUMENT_TEXT,
+            arena_printf(d->arena, TOO_FEW " n too small: p95 needs %zu calls, p99 needs %zu",
+                stats_tail_min_n(0.95, 0), stats_tail_min_n(0.99, 0)));
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+    const struct facts_thread *x = *(const struct facts_thread *const *)a;
+    const struct facts_thread *y = *(const struct facts_thread *const *)b;
+    if (x->carries_items != y->carries_items)
+        return y->carries_items - x->carries_items;
+    if (x->steady.cpu_ns != y->steady.cpu_ns)
+        return x->steady.cpu_ns < y->steady.cpu_ns ? 1 : -1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static const char *thread_text(struct document *d, const struct model_thread *t)
+{
+    if (*t->creator)
+        return arena_printf(d->arena, "%s %u (of %s)", t->label, t->tid, t->creator);
+    return arena_printf(d->arena, "%s%s%u", t->label, *t->label ? " " : "", t->tid);
+}
+
+static void add_thread(
+    struct document *d, struct document_block *b, const struct facts_thread *t, unsigned *parts)
+{
+    struct document_row *row = document_add_row(b);
+    row->cells[0] = thread_text(d, &d->model->threads.at[t->thread]);
+    row->cells[1] = t->is_pool ? "library pool" : t->stage != MODEL_NONE ? stage_text(d, t->stage) : "";
+    row->cells[2] = t->carries_items ? "yes" : "";
+    row->cells[3] = document_cpu_text(d, &t->steady);
+    row->cells[4] = document_wait_text(d, &t->steady);
+    row->split = document_bar_split(d, &t->steady);
+    row->bar_ratio = ratio_of(
+        t->steady.wall_ns, d->facts->steady_ns > 0 ? (uint64_t)d->facts->steady_ns : 0);
+    for (int p = 0; p < BAR_PART_COUNT; p++)
+        if (bar_part_ns(&row->split, (enum bar_part)p))
+            *parts |= 1u << p;
+}
+
+// Those with time in the steady window; those that carry items first, then by CPU time.
+static void fill_threads(struct document *d)
+{
+    VEC(const struct facts_thread *) live = {0};
+    unsigned parts = 0;
+    for (size_t i = 0; i < d->facts->threads.count; i++)
+        if (d->facts->threads.at[i].steady.wall_ns)
+            *vec_push(&live) = &d->facts->threads.at[i];
+    if (live.count > 1) {
+        qsort(live.at, live.count, sizeof *live.at, compare_threads);
+        document_add_pair(document_add(d, DOCUMENT_HEADING, "Threads"), "",
+            "steady window; a full bar is all of it", DOCUMENT_PLAIN);
+        struct document_block *b = document_add(d, DOCUMENT_TABLE, NULL);
+        document_add_column(b, "thread", DOCUMENT_COLUMN_NAME);
+        document_add_column(b, "mainly", DOCUMENT_COLUMN_TEXT);
+        document_add_column(b, "items", DOCUMENT_COLUMN_TEXT);
+        document_add_column(b, "CPU", DOCUMENT_COLUMN_NUMBER);
+        document_add_column(b, "waits for", DOCUMENT_COLUMN_TEXT);
+        document_add_column(b, "", DOCUMENT_COLUMN_BAR);
+        for (size_t i = 0; i < live.count && i < THREADS_SHOWN; i++)
+            add_thread(d, b, live.at[i], &parts);
+        note_rest(d, live.count > THREADS_SHOWN ? live.count - THREADS_SHOWN : 0, "threads");
+        document_add(d, DOCUMENT_LEGEND, NULL)->parts = parts;
+    }
+    vec_fini(&live);
+}
+
+static void fill_queues(struct document *d)
+{
+    const struct facts *f = d->facts;
+    if (!f->queues.count)
+        return;
+    document_add_pair(document_add(d, DOCUMENT_HEADING, "Queues"), "",
+        "the bottleneck stands where they go from full to empty", DOCUMENT_PLAIN);
+    struct document_block *b = document_add(d, DOCUMENT_TABLE, NULL);
+    document_add_column(b, "queue", DOCUMENT_COLUMN_NAME);
+    document_add_column(b, "puts", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "gets", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "mean depth", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "max", DOCUMENT_COLUMN_NUMBER);
+    document_add_column(b, "not empty", DOCUMENT_COLUMN_NUMBER);
+    for (size_t i = 0; i < f->queues.count; i++) {
+        const struct facts_queue *q = &f->queues.at[i];
+        struct document_row *row = document_add_row(b);
+        row->cells[0] = name_text(d, q->name);
+        row->cells[1] = figure_count(d->arena, q->puts);
+        row->cells[2] = figure_count(d->arena, q->gets);
+        row->cells[3] = figure_rate(d->arena, q->mean_depth);
+        row->cells[4] = figure_count(d->arena, q->max_depth);
+        row->cells[5] = figure_percent(d->arena, q->occupancy_ratio);
+    }
+}
+
+void document_fill_details(struct document *d)
+{
+    fill_calls(d);
+    fill_latencies(d);
+    fill_threads(d);
+    fill_queues(d);
+}
