@@ -16,8 +16,8 @@ ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", help="a folder of photographs, or one photograph")
-    parser.add_argument("--limit", type=int, metavar="N", help="the first N photographs only")
+    parser.add_argument("photos", nargs="+", metavar="PHOTO|FOLDER", help="photographs, or folders of them")
+    parser.add_argument("--limit", type=int, metavar="N", help="the first N of them only")
     parser.add_argument("--side", type=int, default=1024, metavar="PX",
                         help="longer side of the pictures that are looked at (1024)")
     given = parser.parse_args()
@@ -26,12 +26,16 @@ def arguments():
     return given
 
 
-def paths_of(folder):
-    """The photographs of a folder, sorted by name."""
-    if not os.path.isdir(folder):
-        return [folder]
-    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))
-            if name.lower().endswith(ENDINGS)]
+def paths_of(named):
+    """The photographs named, and those of the folders named, sorted by name."""
+    paths = []
+    for path in named:
+        if os.path.isdir(path):
+            paths += [os.path.join(path, name) for name in sorted(os.listdir(path))
+                      if name.lower().endswith(ENDINGS)]
+        else:
+            paths.append(path)
+    return paths
 
 
 def shrunk(photo, side):
@@ -55,9 +59,9 @@ def structure(photo, side):
 
 def main():
     given = arguments()
-    paths = paths_of(given.folder)
+    paths = paths_of(given.photos)
     if not paths:
-        print(f"photos.py: no photographs in {given.folder}; name a folder of JPEG, PNG or WebP files",
+        print(f"photos.py: no photographs in {', '.join(given.photos)}; name JPEG, PNG or WebP files",
               file=sys.stderr)
         return 2
     skipped = 0

@@ -68,6 +68,9 @@ def check_real(program, photos):
     first, second = (parts.run(*PYTHON, program, "--limit", 4, folder) for _ in range(2))
     assert first.returncode == 0 and first.stdout.count(b"\n") == 4, first
     assert first.stdout == second.stdout, "two runs print different bytes"
+    small = sorted(photos, key=os.path.getsize)[:2]
+    named = parts.run(*PYTHON, program, *small).stdout.splitlines()
+    assert len(named) == 2 and all(os.fsencode(path) in line for path, line in zip(small, named)), named
 
 
 def check_faults(program, photos, folder):
