@@ -207,6 +207,11 @@ static void scan(void)
     atomic_store(&patch.is_scanning, 0);
 }
 
+int patch_is_scanning(void)
+{
+    return atomic_load(&patch.is_scanning);
+}
+
 void patch_forked(void)
 {
     atomic_store(&patch.is_scanning, 0);

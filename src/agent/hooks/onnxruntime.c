@@ -6,9 +6,11 @@
 // Threads: any; completion callbacks run on ONNX Runtime's own threads.
 #include "agent/elf_object.h"
 #include "agent/hook.h"
+#include "agent/patch.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -345,8 +347,19 @@ static uint32_t api_version(const struct ort_base *base)
     return minor < 1000 ? (uint32_t)minor : 0;
 }
 
+// A scan of this very library may go on in another thread and make the same page writable and then
+// read-only again. Not for long; else the table is left for the next caller.
+static int is_undisturbed(void)
+{
+    for (int i = 0; i < 10000 && patch_is_scanning(); i++)
+        sched_yield();
+    return !patch_is_scanning();
+}
+
 static void patch_base(const struct ort_base *base)
 {
+    if (!is_undisturbed())
+        return;
     int saved_errno = errno;
     uint32_t version = api_version(base);
     void **api = version >= ORT_VERSION_BINDING && base->get_api ? base->get_api(version) : NULL;
