@@ -232,16 +232,18 @@ void elf_target_judge(const char *command, struct elf_target *out)
         return;
     }
     memcpy(out->judged, out->path, sizeof out->judged);
+    int is_script = 0;
     for (int i = 0; i < SCRIPT_DEPTH; i++) {
         char next[ELF_PATH_BYTES];
         if (!script_interpreter(out->judged, next, sizeof next))
             break;
+        is_script = 1;
         memcpy(out->judged, next, sizeof out->judged);
     }
     struct image target, own;
     int target_is_elf = image_open(&target, out->judged) == 0;
     int own_is_elf = image_open(&own, "/proc/self/exe") == 0;
-    if (!target_is_elf && target.fd >= 0 && strcmp(out->judged, out->path) == 0) {
+    if (!target_is_elf && target.fd >= 0 && !is_script) {
         // Neither ELF nor a shebang: execvp hands the file to the shell.
         image_close(&target);
         snprintf(out->judged, sizeof out->judged, "/bin/sh");

@@ -13,7 +13,6 @@ struct machine {
     int stat_fd, loadavg_fd;        // -1: not there
     int psi_cpu_fd, psi_io_fd, psi_memory_fd;
     int cgroup_fd;                  // cpu.stat of the group whose quota binds
-    int cgroup_is_v2;
     struct buf cgroup_path;         // of that cpu.stat, "" when there is none
     uint64_t jiffy_ns;
 };
@@ -27,11 +26,5 @@ void machine_read(const struct machine *m, machine_take_fn take_fn, void *contex
 
 // The number behind `key ` at the start of a line, or 0 and -1 as the result.
 int machine_field(const char *text, const char *key, uint64_t *value);
-
-// Finds cpu.stat of this process's control group: of the innermost level that has a quota, else of
-// its own. `cgroup` and `mountinfo` are the texts of those files in /proc/self; `root` is put before
-// the paths (tests; else ""). 1 for v2, 0 for v1 with *path set, or -1.
-int machine_cgroup_find(
-    const char *cgroup, const char *mountinfo, const char *root, struct buf *path);
 
 #endif

@@ -3,7 +3,7 @@
 // report and the model read; trace/meta.h owns those of the clock. Threads: no shared state.
 #include "collect/meta.h"
 
-#include "base/clock.h"
+#include "base/os.h"
 #include "trace/rundir.h"
 
 #include <stdlib.h>
@@ -63,6 +63,13 @@ static struct json *collection_new(const struct meta_facts *m)
     return collection;
 }
 
+static struct json *host_new(void)
+{
+    struct os_host host;
+    os_host_read("", &host);
+    return os_host_json(&host);
+}
+
 struct json *meta_new(const struct meta_facts *m)
 {
     struct json *meta = json_object();
@@ -75,6 +82,7 @@ struct json *meta_new(const struct meta_facts *m)
     json_put_string(meta, "cwd", here ? here : "");
     free(here);
     trace_clock_put_meta(m->clock, meta);
+    json_put(meta, "host", host_new());
     json_put(meta, "target", target_new(m));
     json_put(meta, "options", options_new(m->options));
     json_put(meta, "collection", collection_new(m));

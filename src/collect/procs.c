@@ -59,39 +59,14 @@ void procs_fini(struct procs *p)
     vec_fini(&p->announced);
 }
 
-int procs_stat_parse(char *text, struct procs_stat *out)
-{
-    char *open = strchr(text, '('), *close_paren = strrchr(text, ')');
-    if (!open || !close_paren || close_paren < open)
-        return -1;
-    *close_paren = 0;
-    snprintf(out->name, sizeof out->name, "%s", open + 1);
-    unsigned long long minor, major, user, system, threads, start, rss;
-    unsigned parent;
-    int n = sscanf(close_paren + 1,
-        " %c %u %*s %*s %*s %*s %*s %llu %*s %llu %*s %llu %llu %*s %*s %*s %*s %llu %*s %llu %*s %llu",
-        &out->state, &parent, &minor, &major, &user, &system, &threads, &start, &rss);
-    if (n != 9)
-        return -1;
-    out->parent_pid = parent;
-    out->minor_faults = minor;
-    out->major_faults = major;
-    out->user_jiffies = user;
-    out->system_jiffies = system;
-    out->threads = threads;
-    out->start_jiffies = start;
-    out->rss_pages = rss;
-    return 0;
-}
-
-int procs_stat_read(int fd, struct procs_stat *out)
+int procs_stat_read(int fd, struct os_process_stat *out)
 {
     char text[1024];
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
     if (n <= 0)
         return -1;
     text[n] = 0;
-    return procs_stat_parse(text, out);
+    return os_process_stat_parse(text, out);
 }
 
 static int open_proc(uint32_t pid, const char *file)
@@ -129,7 +104,7 @@ struct procs_entry *procs_add(struct procs *p, uint32_t pid, int has_agent)
         known->has_agent |= has_agent;
         return known;
     }
-    struct procs_stat stat;
+    struct os_process_stat stat;
     int fd = open_proc(pid, "stat");
     if (fd < 0)
         return NULL;
@@ -142,8 +117,8 @@ struct procs_entry *procs_add(struct procs *p, uint32_t pid, int has_agent)
     struct procs_entry *entry = vec_push(&p->all);
     *entry = (struct procs_entry){
         .pid = pid,
-        .parent_pid = stat.parent_pid,
-        .start_jiffies = stat.start_jiffies,
+        .parent_pid = (uint32_t)stat.parent_pid,
+        .start_ns = stat.start_ns,
         .has_agent = has_agent,
         .is_alive = 1,
         .first_seen_ticks = ticks_now(p->clock_is_tsc),

@@ -6,6 +6,7 @@
 #ifndef LIGHTMETER_COLLECT_PROCS_H
 #define LIGHTMETER_COLLECT_PROCS_H
 
+#include "base/os.h"
 #include "base/vec.h"
 
 #include <stdint.h>
@@ -18,8 +19,8 @@ struct procs_thread {
 
 struct procs_entry {
     uint32_t pid, parent_pid;
-    uint64_t start_jiffies; // since boot, from the kernel; tells a reused pid apart
-    char name[32];          // as the kernel shows it
+    uint64_t start_ns;      // since boot, from the kernel; tells a reused pid apart
+    char name[64];          // as the kernel has it: any bytes but NUL
     int has_agent;          // it has a process file
     int is_alive;
     uint64_t first_seen_ticks, last_seen_ticks;
@@ -59,20 +60,7 @@ void procs_list_threads(struct procs *p, struct procs_entry *entry, uint64_t thr
 // How many are alive.
 size_t procs_alive(const struct procs *p);
 
-// What /proc/PID/stat says.
-struct procs_stat {
-    char name[32];
-    char state;
-    uint32_t parent_pid;
-    uint64_t minor_faults, major_faults;
-    uint64_t user_jiffies, system_jiffies;
-    uint64_t threads, start_jiffies, rss_pages;
-};
-
-// Reads and parses it from an open descriptor. 0, or -1 when the process is gone.
-int procs_stat_read(int fd, struct procs_stat *out);
-
-// Parses its text; `text` is changed. 0, or -1 when it is not of that form.
-int procs_stat_parse(char *text, struct procs_stat *out);
+// Reads /proc/PID/stat from an open descriptor. 0, or -1 when the process is gone.
+int procs_stat_read(int fd, struct os_process_stat *out);
 
 #endif

@@ -22,7 +22,6 @@ struct sampler {
     struct procs *procs;
     struct machine machine;
     int clock_is_tsc;
-    uint64_t page_bytes;
     uint64_t due_ns;      // 0: at once
     uint64_t interval_ns;
     uint64_t cpu_ns, rounds;
@@ -59,10 +58,8 @@ static void list_sources(struct sampler *s)
 struct sampler *sampler_new(struct procs *procs, int clock_is_tsc)
 {
     struct sampler *s = heap_alloc(1, sizeof *s);
-    long page = sysconf(_SC_PAGESIZE);
     s->procs = procs;
     s->clock_is_tsc = clock_is_tsc;
-    s->page_bytes = (uint64_t)(page > 0 ? page : 4096);
     s->interval_ns = SAMPLE_INTERVAL_NS;
     machine_open(&s->machine);
     list_sources(s);
@@ -84,29 +81,18 @@ static void take_machine(void *context, enum trace_metric metric, uint64_t value
     put(context, metric, 0, value);
 }
 
-// `key: number` anywhere in the text.
-static void take_io(struct sampler *s, uint32_t pid, const char *text, const char *key,
-    enum trace_metric metric)
-{
-    for (const char *at = text; (at = strstr(at, key)) != NULL; at++) {
-        if (at != text && at[-1] != '\n')
-            continue; // the tail of a longer key
-        put(s, metric, pid, strtoull(at + strlen(key), NULL, 10));
-        return;
-    }
-}
-
 static void sample_io(struct sampler *s, const struct procs_entry *entry)
 {
     char text[512];
+    struct os_process_io io;
     ssize_t n = entry->io_fd >= 0 ? pread(entry->io_fd, text, sizeof text - 1, 0) : -1;
-    if (n <= 0)
-        return;
-    text[n] = 0;
-    take_io(s, entry->pid, text, "rchar: ", TRACE_METRIC_PROCESS_RCHAR_BYTES);
-    take_io(s, entry->pid, text, "wchar: ", TRACE_METRIC_PROCESS_WCHAR_BYTES);
-    take_io(s, entry->pid, text, "read_bytes: ", TRACE_METRIC_PROCESS_READ_BYTES);
-    take_io(s, entry->pid, text, "write_bytes: ", TRACE_METRIC_PROCESS_WRITE_BYTES);
+    text[n > 0 ? n : 0] = 0;
+    if (n <= 0 || os_process_io_parse(text, &io) < 0)
+        return; // another user's, or gone
+    put(s, TRACE_METRIC_PROCESS_RCHAR_BYTES, entry->pid, io.called_read_bytes);
+    put(s, TRACE_METRIC_PROCESS_WCHAR_BYTES, entry->pid, io.called_write_bytes);
+    put(s, TRACE_METRIC_PROCESS_READ_BYTES, entry->pid, io.disk_read_bytes);
+    put(s, TRACE_METRIC_PROCESS_WRITE_BYTES, entry->pid, io.disk_write_bytes);
 }
 
 static void sample_thread(struct sampler *s, uint32_t pid, const struct procs_thread *t)
@@ -124,25 +110,25 @@ static void sample_thread(struct sampler *s, uint32_t pid, const struct procs_th
     if (n <= 0)
         return; // it ended, or the kernel has no schedstat
     text[n] = 0;
-    unsigned long long run_ns, wait_ns;
-    if (sscanf(text, "%llu %llu", &run_ns, &wait_ns) != 2)
+    struct os_schedstat schedstat;
+    if (os_schedstat_parse(text, &schedstat) < 0)
         return;
-    put(s, TRACE_METRIC_THREAD_CPU_NS, t->tid, run_ns);
-    put(s, TRACE_METRIC_THREAD_RUNQ_NS, t->tid, wait_ns);
+    put(s, TRACE_METRIC_THREAD_CPU_NS, t->tid, schedstat.run_ns);
+    put(s, TRACE_METRIC_THREAD_RUNQ_NS, t->tid, schedstat.wait_ns);
 }
 
 static void sample_process(struct sampler *s, struct procs_entry *entry, int list_anew)
 {
-    struct procs_stat stat;
-    if (procs_stat_read(entry->stat_fd, &stat) < 0 || stat.start_jiffies != entry->start_jiffies) {
+    struct os_process_stat stat;
+    if (procs_stat_read(entry->stat_fd, &stat) < 0 || stat.start_ns != entry->start_ns) {
         procs_end(s->procs, entry);
         return;
     }
     s->ticks = entry->last_seen_ticks = ticks_now(s->clock_is_tsc);
-    entry->parent_pid = stat.parent_pid;
+    entry->parent_pid = (uint32_t)stat.parent_pid;
     memcpy(entry->name, stat.name, sizeof entry->name);
     put(s, TRACE_METRIC_PROCESS_CPU_NS, entry->pid,
-        (stat.user_jiffies + stat.system_jiffies) * s->machine.jiffy_ns);
+        stat.user_ns + stat.system_ns);
     put(s, TRACE_METRIC_PROCESS_MINFLT, entry->pid, stat.minor_faults);
     put(s, TRACE_METRIC_PROCESS_MAJFLT, entry->pid, stat.major_faults);
     sample_io(s, entry);
@@ -150,10 +136,10 @@ static void sample_process(struct sampler *s, struct procs_entry *entry, int lis
         procs_end(s->procs, entry);
         return;
     }
-    put(s, TRACE_METRIC_PROCESS_RSS_BYTES, entry->pid, stat.rss_pages * s->page_bytes);
-    put(s, TRACE_METRIC_PROCESS_THREADS, entry->pid, stat.threads);
-    if (list_anew || stat.threads != entry->listed_threads)
-        procs_list_threads(s->procs, entry, stat.threads);
+    put(s, TRACE_METRIC_PROCESS_RSS_BYTES, entry->pid, stat.resident_bytes);
+    put(s, TRACE_METRIC_PROCESS_THREADS, entry->pid, stat.thread_count);
+    if (list_anew || stat.thread_count != entry->listed_threads)
+        procs_list_threads(s->procs, entry, stat.thread_count);
     for (size_t i = 0; i < entry->threads.count; i++)
         sample_thread(s, entry->pid, &entry->threads.at[i]);
 }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding the processes of a run: children, announced ones, ended ones.
+#include "collect/procs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "trace/format.h"
+#include "trace/names.h"
+#include "trace/rundir.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t start_child(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (;;)
+            pause();
+    }
+    assert_true(pid > 0);
+    return pid;
+}
+
+static void stop_child(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static const struct procs_entry *find(const struct procs *p, pid_t pid)
+{
+    for (size_t i = 0; i < p->all.count; i++)
+        if (p->all.at[i].pid == (uint32_t)pid)
+            return &p->all.at[i];
+    return NULL;
+}
+
+static void children_are_found(void **state)
+{
+    (void)state;
+    struct procs p;
+    procs_init(&p, -1, "", 0);
+    pid_t child = start_child();
+    assert_non_null(procs_add(&p, (uint32_t)getpid(), 0));
+    procs_scan(&p);
+    assert_int_equal(p.all.count, 2);
+    assert_non_null(find(&p, child));
+    assert_int_equal(find(&p, child)->parent_pid, getpid());
+    assert_int_equal(procs_alive(&p), 2);
+    procs_scan(&p); // nobody is taken twice
+    assert_int_equal(p.all.count, 2);
+    stop_child(child);
+    procs_fini(&p);
+}
+
+static void what_is_gone_is_not_added(void **state)
+{
+    (void)state;
+    struct procs p;
+    pid_t child = start_child();
+    stop_child(child);
+    procs_init(&p, -1, "", 0);
+    assert_null(procs_add(&p, (uint32_t)child, 0));
+    assert_int_equal(p.all.count, 0);
+    procs_fini(&p);
+}
+
+static void announce(int dir_fd, pid_t pid, uint64_t image, uint32_t exit_seen)
+{
+    char name[TRACE_NAME_BYTES];
+    const struct trace_name n = {
+        .kind = TRACE_NAME_PROCESS, .pid = (uint32_t)pid, .image_ticks = image};
+    const struct trace_process head = {
+        .magic = TRACE_PROCESS_MAGIC, .end_ticks = exit_seen ? 5 : 0, .exit_seen = exit_seen};
+    int fd = openat(dir_fd, trace_name_format(name, &n), O_CREAT | O_WRONLY, 0600);
+    assert_int_equal(write(fd, &head, sizeof head), sizeof head);
+    close(fd);
+}
+
+static void announced_processes_must_be_of_the_run(void **state)
+{
+    (void)state;
+    struct procs p;
+    struct buf dir = {0};
+    struct err e = {0};
+    assert_int_equal(rundir_create("/tmp", &dir, &e), 0);
+    int dir_fd = rundir_open(buf_text(&dir), &e);
+    pid_t stranger = start_child(); // without our directory in its environment
+    char entry[256], name[] = "sleep", length[] = "60";
+    snprintf(entry, sizeof entry, "LIGHTMETER_RUN_DIR=%s", buf_text(&dir));
+    char *argv[] = {name, length, NULL}, *env[] = {entry, NULL};
+    pid_t ours = fork();
+    if (ours == 0) {
+        execve("/bin/sleep", argv, env);
+        _exit(1);
+    }
+    announce(dir_fd, stranger, 1, 0);
+    announce(dir_fd, 999999999, 2, 0); // of another pid namespace, and alive
+    announce(dir_fd, 999999998, 3, 1); // has come and gone
+    procs_init(&p, dir_fd, buf_text(&dir), 0);
+    do // until exec has happened
+        p.announced.count = 0, announce(dir_fd, ours, 4, 0), procs_scan(&p), p.ended.count -= p.ended.count > 1;
+    while (!find(&p, ours));
+    assert_true(find(&p, ours)->has_agent);
+    assert_null(find(&p, stranger));
+    // Only what surely ended is told: segments of the living must not be recycled.
+    assert_int_equal(p.ended.count, 1);
+    assert_int_equal(p.ended.at[0], 999999998);
+    stop_child(ours);
+    stop_child(stranger);
+    procs_fini(&p);
+    close(dir_fd);
+    assert_int_equal(file_remove_tree(buf_text(&dir), &e), 0);
+    buf_fini(&dir);
+}
+
+static void *wait_for_it(void *lock)
+{
+    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(lock);
+    return NULL;
+}
+
+static void threads_are_listed(void **state)
+{
+    (void)state;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t threads[3];
+    struct procs p;
+    procs_init(&p, -1, "", 0);
+    struct procs_entry *self = procs_add(&p, (uint32_t)getpid(), 0);
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, wait_for_it, &lock);
+    procs_list_threads(&p, self, 4);
+    assert_int_equal(self->threads.count, 4);
+    assert_int_equal(p.open_files, 4);
+    int kept = self->threads.at[0].schedstat_fd;
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    do // a joined thread leaves /proc a little later
+        procs_list_threads(&p, self, 1);
+    while (self->threads.count > 1);
+    assert_int_equal(self->threads.at[0].schedstat_fd, kept);
+    assert_int_equal(p.open_files, 1);
+    procs_fini(&p);
+    assert_int_equal(p.open_files, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(children_are_found),
+        cmocka_unit_test(what_is_gone_is_not_added),
+        cmocka_unit_test(announced_processes_must_be_of_the_run),
+        cmocka_unit_test(threads_are_listed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
