@@ -289,8 +289,8 @@ struct json *yaml_parse(const char *text, size_t length_bytes, const char *name,
 // Where the walk of yaml_locate is: only mappings along the path of keys matter.
 struct walk {
     const char *const *keys;
-    int depth;         // of open mappings and sequences
-    int matched;       // keys of the path that the open mappings match
+    int depth;   // of open mappings and sequences
+    int matched; // keys of the path that the open mappings match
     int is_map[DEPTH_MOST], has_key[DEPTH_MOST];
     int is_next_wanted; // the next value is that of keys[matched]
     struct yaml_place place;
@@ -313,8 +313,8 @@ static int walk_step(struct walk *w, const yaml_event_t *event)
         return 0;
     if (!is_start && top >= 0 && w->is_map[top] && !w->has_key[top]) {
         w->has_key[top] = 1;
-        w->is_next_wanted = w->matched == top &&
-                            strcmp((const char *)event->data.scalar.value, w->keys[top]) == 0;
+        w->is_next_wanted =
+            w->matched == top && strcmp((const char *)event->data.scalar.value, w->keys[top]) == 0;
         w->place.key_line = event->start_mark.line + 1;
         w->place.key_column = event->start_mark.column + 1;
         return 0;

@@ -176,6 +176,37 @@ static void survives_files_cut_anywhere(void **state)
     }
 }
 
+static void locates_values_for_later_messages(void **state)
+{
+    (void)state;
+    static const char text[] = "top: 1\n"
+                               "list: [{b: 0}, {b: 1}]\n"
+                               "a:\n"
+                               "  x: {b: no}\n"
+                               "  b:   found\n"
+                               "  c:\n"
+                               "    - 1\n"
+                               "b: last\n";
+    static const struct {
+        const char *keys[3];
+        size_t key_line, key_column, line, column;
+    } cases[] = {{{"top"}, 1, 1, 1, 6}, {{"a", "b"}, 5, 3, 5, 8}, {{"b"}, 8, 1, 8, 4},
+        {{"a", "c"}, 6, 3, 7, 5}, {{"a"}, 3, 1, 4, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct yaml_place place = {0};
+        assert_int_equal(yaml_locate(text, strlen(text), cases[i].keys, &place), 0);
+        assert_int_equal(place.key_line, cases[i].key_line);
+        assert_int_equal(place.key_column, cases[i].key_column);
+        assert_int_equal(place.line, cases[i].line);
+        assert_int_equal(place.column, cases[i].column);
+    }
+    static const char *const none[][3] = {{"c"}, {"a", "d"}, {"top", "b"}, {"list", "b"}};
+    struct yaml_place place;
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(yaml_locate(text, strlen(text), none[i], &place), -1);
+    assert_int_equal(yaml_locate("a: [", 4, none[0], &place), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +221,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_not_text),
         cmocka_unit_test(refuses_depth_bombs),
         cmocka_unit_test(survives_files_cut_anywhere),
+        cmocka_unit_test(locates_values_for_later_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
