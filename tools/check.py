@@ -20,7 +20,7 @@ import sources
 
 LOGS = os.path.join(builds.ROOT, "build-check", "logs")
 FUZZ_SECONDS = 15
-SHOWN_LINES = 40
+SHOWN_LINES = 20
 RESULTS = {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped"}
 # Sanitizers: the first report ends the test, and leaks of the program under test count.
 SANITIZER_ENV = {

@@ -89,6 +89,10 @@ class LayerCheck(Tree):
         self.write("include/lightmeter/mark.h", '#include <zstd.h>\n#include "base/err.h"\n')
         self.assert_breach("layer-check", "mark.h:1", "mark.h:2")
 
+    def test_name_of_a_system_header(self):
+        self.write("src/collect/elf.h")
+        self.assert_breach("layer-check", "src/collect/elf.h:1: hides <elf.h>")
+
     def test_folder_without_a_row(self):
         self.write("src/newcomer/a.c", '#include "base/err.h"\n')
         self.assert_breach("layer-check", "src/newcomer has no row")
