@@ -138,7 +138,7 @@ static void descriptors_and_environment_are_the_callers(void **state)
     int inherited = fcntl(STDERR_FILENO, F_DUPFD, 50);
     output_of(list, &text);
     int ours = 0;
-    for (int fd = 0; fd < 200; fd++)
+    for (int fd = 0; fd < 1024; fd++)
         ours += fcntl(fd, F_GETFD) >= 0 && !(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     int theirs = 0;
     for (const char *c = buf_text(&text); *c; c++)
