@@ -72,7 +72,9 @@ void build_names_classify(struct build *b)
     b->f->item_stage = item ? item : "";
     b->f->counted_by = item ? FACTS_BY_ITEM_STAGE : FACTS_BY_NOTHING;
     for (size_t i = 0; i < m->names.count; i++) {
-        *vec_push(&b->flags) = classify(m, &m->names.at[i], item);
+        const struct model_name *n = &m->names.at[i];
+        *vec_push(&b->info) = (struct name_info){
+            classify(m, n, item), n->stage, 1ull << (n->stage < 63 ? n->stage : 63)};
         vec_push(&b->names);
     }
     for (size_t i = 0; i < m->stages.count; i++)
@@ -155,6 +157,14 @@ int64_t build_overlap_ns(const struct build *b, int64_t start_ns, int64_t end_ns
     const int64_t from_ns = start_ns > b->from_ns ? start_ns : b->from_ns;
     const int64_t to_ns = end_ns < b->to_ns ? end_ns : b->to_ns;
     return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+void build_split_settle(struct facts_split *s)
+{
+    uint64_t off_ns = s->runq_ns;
+    for (int i = 0; i < TRACE_CAUSE_COUNT; i++)
+        off_ns += s->cause_ns[i];
+    s->cpu_ns = s->wall_ns - off_ns;
 }
 
 void build_split_add(struct facts_split *into, const struct facts_split *more)

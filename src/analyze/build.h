@@ -20,12 +20,20 @@ enum name_flag {
     NAME_IMAGE_START = 512, // begins one image, for programs that never finish one
 };
 
+// What a name stands for, in one place for the walk.
+struct name_info {
+    unsigned flags; // enum name_flag
+    uint32_t stage;
+    uint64_t stage_bit; // the last of 64 is shared by all stages beyond
+};
+
 // Sums over the spans of one name in the steady window.
 struct name_sum {
     uint64_t calls, bytes;
     uint64_t folded; // calls that were folded, over the whole run
-    struct facts_split split; // all threads
-    uint64_t thread_ns;       // own time on the thread being walked
+    struct facts_split split;  // all threads; its CPU follows from the rest at the end
+    struct facts_split thread; // of the thread being walked
+    int is_touched;            // by it
 };
 
 // Sums over the outermost spans of one stage in the steady window.
@@ -58,7 +66,7 @@ struct build {
     struct facts *f;
     const struct facts_options *options;
     int64_t from_ns, to_ns; // the steady window
-    VEC(unsigned) flags;    // enum name_flag, by name
+    VEC(struct name_info) info; // by name
     VEC(struct name_sum) names;
     VEC(struct stage_sum) stages;
     VEC(struct thread_stage) thread_stages;
@@ -75,6 +83,8 @@ struct series build_series_find(const struct build *b, enum trace_metric metric,
 // at `start_ns` when that is not negative. -1 when there is no sample.
 double build_series_value(const struct series *s, int64_t at_ns, int64_t start_ns);
 int64_t build_overlap_ns(const struct build *b, int64_t start_ns, int64_t end_ns);
+// The CPU time of a split is what the rest of its wall time leaves.
+void build_split_settle(struct facts_split *s);
 void build_split_add(struct facts_split *into, const struct facts_split *more);
 struct facts_latency build_latency(const struct hist *h);
 

@@ -13,7 +13,7 @@ static void build_fini(struct build *b)
 {
     for (size_t i = 0; i < b->stages.count; i++)
         hist_free(&b->stages.at[i].latency);
-    vec_fini(&b->flags);
+    vec_fini(&b->info);
     vec_fini(&b->names);
     vec_fini(&b->stages);
     vec_fini(&b->thread_stages);

@@ -8,19 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct model_stage *stage_of(const struct model *m, uint32_t name)
-{
-    return &m->stages.at[m->names.at[name].stage];
-}
-
 // Whether no enclosing span is of the same kind.
 static int is_outermost(
     const struct build *b, const struct model_thread *t, const struct model_span *s, unsigned flag)
 {
-    const struct model_stage *stage = stage_of(b->m, s->name);
+    const uint32_t stage = b->info.at[s->name].stage;
     for (uint32_t p = s->parent; p != MODEL_NONE; p = t->spans.at[p].parent)
-        if ((b->flags.at[t->spans.at[p].name] & flag) ||
-            (flag != NAME_ITEM && stage_of(b->m, t->spans.at[p].name) == stage))
+        if ((b->info.at[t->spans.at[p].name].flags & flag) ||
+            (flag != NAME_ITEM && b->info.at[t->spans.at[p].name].stage == stage))
             return 0;
     return 1;
 }
@@ -31,16 +26,24 @@ static uint64_t batch_of(const struct model_thread *t, const struct model_span *
     return batch ? batch : 1;
 }
 
+static int has_name(const struct build *b, unsigned flag)
+{
+    for (size_t i = 0; i < b->info.count; i++)
+        if (b->info.at[i].flags & flag)
+            return 1;
+    return 0;
+}
+
 // Every outermost call whose name has `flag` completes an item (an inference: its batch).
 static void count_calls(struct build *b, unsigned flag)
 {
     const struct model *m = b->m;
     b->completions.count = 0;
-    for (size_t i = 0; i < m->threads.count; i++) {
+    for (size_t i = 0; has_name(b, flag) && i < m->threads.count; i++) {
         const struct model_thread *t = &m->threads.at[i];
         for (size_t k = 0; k < t->spans.count; k++) {
             const struct model_span *s = &t->spans.at[k];
-            if (!(b->flags.at[s->name] & flag) || !is_outermost(b, t, s, flag))
+            if (!(b->info.at[s->name].flags & flag) || !is_outermost(b, t, s, flag))
                 continue;
             const uint64_t each = flag == NAME_INFER ? batch_of(t, s) : 1;
             *vec_push(&b->completions) =

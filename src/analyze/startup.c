@@ -21,7 +21,7 @@ static void take_setup(struct build *b, const struct model_span *s, uint64_t *lo
 static int is_within_setup(const struct build *b, const struct model_thread *t, uint32_t parent)
 {
     for (; parent != MODEL_NONE; parent = t->spans.at[parent].parent)
-        if (b->flags.at[t->spans.at[parent].name] & NAME_SETUP)
+        if (b->info.at[t->spans.at[parent].name].flags & NAME_SETUP)
             return 1;
     return 0;
 }
@@ -37,7 +37,7 @@ void build_startup(struct build *b)
         int64_t first_ns = -1;
         for (size_t k = 0; k < t->spans.count; k++) {
             const struct model_span *s = &t->spans.at[k];
-            const unsigned flags = b->flags.at[s->name];
+            const unsigned flags = b->info.at[s->name].flags;
             if ((flags & NAME_WORK) && (first_ns < 0 || s->start_ns < first_ns))
                 first_ns = s->start_ns;
             else if ((flags & NAME_SETUP) && !is_within_setup(b, t, s->parent))

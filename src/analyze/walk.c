@@ -25,24 +25,18 @@ struct walk {
     int64_t next_root_ns; // the start of the outermost span that comes after
     int is_unsplit; // its process could not tell CPU from waiting
     struct model_split whole_wait; // what stands for the split of a wait then
+    // Own time of spans that are not wholly in the window, and the part of it that is.
+    struct facts_split beyond, cut;
     VEC(struct open_span) path;
 };
 
-// Bits by stage; the last is shared by those beyond it.
-static inline uint64_t stage_bit(uint32_t stage)
-{
-    return 1ull << (stage < 63 ? stage : 63);
-}
+static const struct open_span outside_all = {.is_root_fold = 1};
 
-// Puts `own_ns` of a span, of whose own time `self_ns` the split was measured, into a sum.
-static inline void add_own(struct facts_split *into, const struct model_split *split,
-    uint64_t own_ns, uint64_t self_ns)
+// Puts `own_ns` of a span, of whose own time `self_ns` the split was measured, into a sum. CPU time
+// is what is left when everything has been added (build_split_settle).
+static void add_off(struct facts_split *into, const struct model_split *split, uint64_t own_ns,
+    uint64_t self_ns)
 {
-    into->wall_ns += own_ns;
-    if (__builtin_expect(!split, 1)) {
-        into->cpu_ns += own_ns;
-        return;
-    }
     uint64_t off_ns = split->off_ns, runq_ns = split->runq_ns;
     if (own_ns != self_ns) {
         const double part = self_ns ? (double)own_ns / (double)self_ns : 0;
@@ -53,9 +47,16 @@ static inline void add_own(struct facts_split *into, const struct model_split *s
         off_ns = own_ns;
     if (runq_ns > off_ns)
         runq_ns = off_ns;
-    into->cpu_ns += own_ns - off_ns;
     into->runq_ns += runq_ns;
     into->cause_ns[split->cause] += off_ns - runq_ns;
+}
+
+static inline void add_own(struct facts_split *into, const struct model_split *split,
+    uint64_t own_ns, uint64_t self_ns)
+{
+    into->wall_ns += own_ns;
+    if (__builtin_expect(split != NULL, 0))
+        add_off(into, split, own_ns, self_ns);
 }
 
 // What a thread does that is blocked in a call: waits for another thread, or for the world outside.
@@ -64,6 +65,7 @@ static void add_waiting(
 {
     struct facts_split part = {0};
     add_own(&part, split, own_ns, self_ns);
+    build_split_settle(&part);
     const uint64_t blocked_ns = part.wall_ns - part.cpu_ns - part.runq_ns;
     const uint64_t outside_ns = part.cause_ns[TRACE_CAUSE_SLEEP] + part.cause_ns[TRACE_CAUSE_NET] +
                                 part.cause_ns[TRACE_CAUSE_OTHER];
@@ -74,57 +76,65 @@ static void add_waiting(
     w->out->paced_ns += outside_ns;
 }
 
-static void add_to_name(struct walk *w, const struct model_span *s, const struct model_split *split,
-    uint64_t own_ns, int in_call)
+static inline void add_to_name(struct walk *w, const struct model_span *s,
+    const struct model_split *split, uint64_t own_ns, int in_call)
 {
     struct build *b = w->b;
     struct name_sum *sum = &b->names.at[s->name];
-    if (!sum->thread_ns && own_ns)
+    if (__builtin_expect(!sum->is_touched, 0)) {
+        sum->is_touched = 1;
         *vec_push(&b->touched) = s->name;
-    sum->thread_ns += own_ns;
-    add_own(&sum->split, split, own_ns, s->self_ns);
-    add_own(&w->out->steady, split, own_ns, s->self_ns);
-    const unsigned flags = b->flags.at[s->name];
-    if (__builtin_expect(flags & (NAME_WAIT | NAME_RECEIVE), 0) && !in_call && split)
+    }
+    add_own(&sum->thread, split, own_ns, s->self_ns);
+    const unsigned flags = b->info.at[s->name].flags;
+    if (__builtin_expect(split && (flags & (NAME_WAIT | NAME_RECEIVE)) && !in_call, 0))
         add_waiting(w, flags, split, own_ns, s->self_ns);
 }
 
 // An outermost call of its stage that ended in the window.
-static void add_call(struct walk *w, const struct model_span *s, struct stage_sum *stage)
+static inline void add_call(struct stage_sum *stage, const struct model_span *s)
 {
     stage->calls += s->calls;
-    if (!stage->latency)
+    if (__builtin_expect(!stage->latency, 0))
         stage->latency = hist_new();
     if (!s->is_fold)
         hist_add(stage->latency, s->dur_ns);
     else
         hist_add_many(stage->latency, s->self_ns / s->calls, s->calls);
-    (void)w;
 }
 
-static void add_attrs(struct walk *w, const struct model_span *s, struct stage_sum *stage,
-    const struct open_span *above, struct open_span *here)
+static void add_attrs(
+    struct walk *w, const struct model_span *s, const struct open_span *above, struct open_span *here)
 {
     const struct model_attrs *a = &w->t->attrs.at[s->attrs];
-    const uint64_t bit = stage_bit(w->b->m->names.at[s->name].stage);
+    const struct name_info *info = &w->b->info.at[s->name];
+    struct stage_sum *stage = &w->b->stages.at[info->stage];
     const uint64_t pixels = (uint64_t)a->width_px * a->height_px * (a->batch ? a->batch : 1);
     w->b->names.at[s->name].bytes += a->bytes;
-    if (a->bytes && !(above->bytes_stages & bit))
+    if (a->bytes && !(above->bytes_stages & info->stage_bit))
         stage->bytes += a->bytes;
-    if (pixels && !(above->pixels_stages & bit))
+    if (pixels && !(above->pixels_stages & info->stage_bit))
         stage->pixels += pixels;
-    here->bytes_stages |= a->bytes ? bit : 0;
-    here->pixels_stages |= pixels ? bit : 0;
+    here->bytes_stages |= a->bytes ? info->stage_bit : 0;
+    here->pixels_stages |= pixels ? info->stage_bit : 0;
 }
 
 static inline const struct model_split *split_of(struct walk *w, const struct model_span *s)
 {
     if (s->split != MODEL_NONE)
         return &w->t->splits.at[s->split];
-    if (__builtin_expect(!w->is_unsplit, 1) || !(w->b->flags.at[s->name] & NAME_WAIT))
+    if (__builtin_expect(!w->is_unsplit, 1) || !(w->b->info.at[s->name].flags & NAME_WAIT))
         return NULL;
     w->whole_wait = (struct model_split){s->self_ns, 0, 1, w->b->m->names.at[s->name].cause};
     return &w->whole_wait;
+}
+
+// Own time, in the window, of a span that is not wholly in it.
+static void add_part(struct walk *w, const struct model_span *s, uint64_t own_ns, int in_call)
+{
+    const struct model_split *split = split_of(w, s);
+    add_to_name(w, s, split, own_ns, in_call);
+    add_own(&w->cut, split, own_ns, s->self_ns);
 }
 
 // A span that an edge of the window cuts is settled when all its children have been seen.
@@ -137,7 +147,7 @@ static void settle(struct walk *w, const struct open_span *o)
     if (own_ns > s->self_ns)
         own_ns = s->self_ns;
     const int in_call = w->path.count && vec_last(&w->path)->in_call;
-    add_to_name(w, s, split_of(w, s), own_ns, in_call);
+    add_part(w, s, own_ns, in_call);
 }
 
 static inline void path_pop(struct walk *w)
@@ -178,95 +188,128 @@ static uint64_t inside_of(const struct walk *w, const struct model_span *s, int6
     return s->dur_ns ? (uint64_t)((double)s->self_ns * ((double)overlap_ns / (double)s->dur_ns)) : 0;
 }
 
+// Whether a span has no children: the one that ended before it is not inside it. A fold says
+// nothing, since it is written later than it ended.
+static inline int is_leaf(const struct model_span *s, uint32_t index)
+{
+    return index == 0 || (s[-1].depth <= s->depth && !s[-1].is_fold);
+}
+
+static void take_folded(
+    struct walk *w, const struct model_span *s, const struct open_span *above, uint64_t inside_ns)
+{
+    if (s->is_fold)
+        w->b->names.at[s->name].folded += s->calls;
+    if (above->is_root_fold && (s->is_fold || w->path.count)) {
+        w->root.fold_ns += s->is_fold ? s->self_ns : s->dur_ns;
+        w->root.fold_steady_ns += inside_ns;
+    }
+    if (w->path.count && inside_ns)
+        give_to_cut(w, inside_ns);
+}
+
 static inline void take_span(struct walk *w, uint32_t index)
 {
     struct build *b = w->b;
     const struct model_span *s = &w->t->spans.at[index];
+    const struct name_info info = b->info.at[s->name];
     const int64_t end_ns = s->start_ns + (int64_t)s->dur_ns;
     while (w->path.count && vec_last(&w->path)->index != s->parent)
         path_pop(w);
-    const struct open_span none = {.is_root_fold = 1};
-    const struct open_span above = w->path.count ? *vec_last(&w->path) : none;
-    const uint32_t stage_id = b->m->names.at[s->name].stage;
-    const uint64_t bit = stage_bit(stage_id);
-    const unsigned flags = b->flags.at[s->name];
+    const struct open_span *above = w->path.count ? vec_last(&w->path) : &outside_all;
     const struct model_split *split = split_of(w, s);
-    struct open_span here = {.index = index, .is_fold = s->is_fold,
-        .is_root_fold = s->is_fold && above.is_root_fold,
-        .in_call = above.in_call || ((flags & NAME_CALL) && !(flags & NAME_WAIT)),
-        .stages = above.stages | bit, .bytes_stages = above.bytes_stages,
-        .pixels_stages = above.pixels_stages};
-
-    add_own(&w->out->whole, split, s->self_ns, s->self_ns);
     const int is_inside = s->start_ns >= b->from_ns && end_ns <= b->to_ns;
     const uint64_t inside_ns = is_inside && !s->is_fold ? s->dur_ns : inside_of(w, s, end_ns);
-    here.is_cut = !is_inside && !s->is_fold && inside_ns > 0;
-    if (!here.is_cut && inside_ns)
-        add_to_name(w, s, split, is_inside ? s->self_ns : inside_ns, above.in_call);
-    if (w->path.count && above.is_cut + above.is_fold && inside_ns)
-        give_to_cut(w, inside_ns);
-    if (end_ns > b->from_ns && end_ns <= b->to_ns) {
-        struct stage_sum *stage = &b->stages.at[stage_id];
-        b->names.at[s->name].calls += s->calls;
-        if (!(above.stages & bit))
-            add_call(w, s, stage);
-        if (s->attrs != MODEL_NONE)
-            add_attrs(w, s, stage, &above, &here);
+    struct open_span here = {.index = index, .is_fold = s->is_fold,
+        .is_root_fold = s->is_fold && above->is_root_fold,
+        .in_call = above->in_call || (info.flags & (NAME_CALL | NAME_WAIT)) == NAME_CALL,
+        .is_cut = !is_inside && !s->is_fold && inside_ns > 0,
+        .stages = above->stages | info.stage_bit, .bytes_stages = above->bytes_stages,
+        .pixels_stages = above->pixels_stages};
+    if (__builtin_expect(is_inside, 1)) {
+        add_to_name(w, s, split, s->self_ns, above->in_call);
+    } else {
+        add_own(&w->beyond, split, s->self_ns, s->self_ns);
+        if (!here.is_cut && inside_ns)
+            add_part(w, s, inside_ns, above->in_call);
     }
-    if (s->is_fold)
-        b->names.at[s->name].folded += s->calls;
+    if (end_ns > b->from_ns && end_ns <= b->to_ns) {
+        b->names.at[s->name].calls += s->calls;
+        if (!(above->stages & info.stage_bit))
+            add_call(&b->stages.at[info.stage], s);
+        if (s->attrs != MODEL_NONE)
+            add_attrs(w, s, above, &here);
+    }
     if (s->parent == MODEL_NONE && !s->is_fold)
         add_root(w, s, end_ns);
-    if (above.is_root_fold && (s->is_fold || w->path.count)) {
-        w->root.fold_ns += s->is_fold ? s->self_ns : s->dur_ns;
-        w->root.fold_steady_ns += inside_ns;
-    }
+    if (__builtin_expect(s->is_fold || above->is_fold || above->is_cut, 0))
+        take_folded(w, s, above, inside_ns);
     if (end_ns > w->root.last_ns)
         w->root.last_ns = end_ns;
-    *(w->path.count < w->path.capacity ? &w->path.at[w->path.count++] : vec_push(&w->path)) = here;
+    if (here.is_cut || !is_leaf(s, index))
+        *(w->path.count < w->path.capacity ? &w->path.at[w->path.count++] : vec_push(&w->path)) =
+            here;
 }
 
-// Adds the thread's own times by name to the stages, and finds the stage that took most of it.
-static void end_thread(struct build *b, struct facts_thread *out, uint32_t place)
+// Adds the thread's own times by name to the names' and the stages'.
+static void end_names(struct build *b, struct facts_thread *out, uint32_t place)
 {
-    VEC(uint32_t) stages = {0};
+    const size_t first = b->thread_stages.count;
     for (size_t i = 0; i < b->touched.count; i++) {
-        const uint32_t name = b->touched.at[i], stage = b->m->names.at[name].stage;
-        struct stage_sum *sum = &b->stages.at[stage];
-        if (!sum->thread_ns)
-            *vec_push(&stages) = stage;
-        sum->thread_ns += b->names.at[name].thread_ns;
-        if (!(b->flags.at[name] & NAME_WAIT))
-            out->work_ns += b->names.at[name].thread_ns;
-        b->names.at[name].thread_ns = 0;
+        struct name_sum *sum = &b->names.at[b->touched.at[i]];
+        const struct name_info *info = &b->info.at[b->touched.at[i]];
+        struct stage_sum *stage = &b->stages.at[info->stage];
+        build_split_settle(&sum->thread);
+        build_split_add(&sum->split, &sum->thread);
+        build_split_add(&out->steady, &sum->thread);
+        if (!stage->thread_ns && sum->thread.wall_ns)
+            *vec_push(&b->thread_stages) = (struct thread_stage){place, info->stage, 0};
+        stage->thread_ns += sum->thread.wall_ns;
+        if (!(info->flags & NAME_WAIT))
+            out->work_ns += sum->thread.wall_ns;
+        sum->thread = (struct facts_split){0};
+        sum->is_touched = 0;
     }
     b->touched.count = 0;
     out->stage = MODEL_NONE;
-    for (size_t i = 0; i < stages.count; i++) {
-        struct stage_sum *sum = &b->stages.at[stages.at[i]];
-        const int is_wait = strcmp(b->m->stages.at[stages.at[i]].text, "wait") == 0;
-        if (!is_wait && sum->thread_ns > out->stage_ns) {
-            out->stage_ns = sum->thread_ns;
-            out->stage = stages.at[i];
+    for (size_t i = first; i < b->thread_stages.count; i++) {
+        struct thread_stage *ts = &b->thread_stages.at[i];
+        struct stage_sum *stage = &b->stages.at[ts->stage];
+        ts->own_ns = stage->thread_ns;
+        const int is_wait = strcmp(b->m->stages.at[ts->stage].text, "wait") == 0;
+        if (!is_wait && ts->own_ns > out->stage_ns) {
+            out->stage_ns = ts->own_ns;
+            out->stage = ts->stage;
         }
-        *vec_push(&b->thread_stages) =
-            (struct thread_stage){place, stages.at[i], sum->thread_ns};
-        sum->threads++;
-        sum->thread_ns = 0;
+        stage->threads++;
+        stage->thread_ns = 0;
     }
-    vec_fini(&stages);
+}
+
+// All own times of the thread: those in the window, and of the others what is not in it.
+static void end_whole(struct walk *w)
+{
+    struct facts_split *whole = &w->out->whole;
+    *whole = w->out->steady;
+    build_split_add(whole, &w->beyond);
+    whole->wall_ns -= w->cut.wall_ns;
+    whole->runq_ns -= w->cut.runq_ns;
+    for (int i = 0; i < TRACE_CAUSE_COUNT; i++)
+        whole->cause_ns[i] -= w->cut.cause_ns[i];
+    build_split_settle(whole);
+    w->out->stages_ns = whole->wall_ns;
 }
 
 static void walk_thread(struct build *b, uint32_t index, struct walk *w)
 {
     const struct model_thread *t = &b->m->threads.at[index];
     const uint32_t place = (uint32_t)b->f->threads.count;
-    struct facts_thread *out = vec_push(&b->f->threads);
-    out->thread = index;
+    w->out = vec_push(&b->f->threads);
+    w->out->thread = index;
     w->t = t;
-    w->out = out;
     w->root = (struct walk_root){.last_ns = t->start_ns};
     w->next_root_ns = t->end_ns;
+    w->beyond = w->cut = (struct facts_split){0};
     w->path.count = 0;
     w->is_unsplit = b->m->processes.at[t->process].split_method == TRACE_SPLIT_NONE;
     for (size_t i = t->spans.count; i > 0; i--)
@@ -277,9 +320,9 @@ static void walk_thread(struct build *b, uint32_t index, struct walk *w)
         w->root.gap_ns += (uint64_t)(w->next_root_ns - t->start_ns);
         w->root.gap_steady_ns += (uint64_t)build_overlap_ns(b, t->start_ns, w->next_root_ns);
     }
-    out->stages_ns = out->whole.wall_ns;
-    end_thread(b, out, place);
-    build_thread_root(b, out, &w->root);
+    end_names(b, w->out, place);
+    end_whole(w);
+    build_thread_root(b, w->out, &w->root);
 }
 
 void build_walk(struct build *b)
