@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run in the trace formats of other tools. Called by `lightmeter export`. Each exporter is one file of
-// exporters/ and streams: besides the model it needs memory for one thread's order of events and for
-// the items' flows. Does not analyse and loses no span. Threads: no shared state.
+// A run in the trace formats of other tools. Called by `lightmeter export`. Each exporter is one
+// file of exporters/ and streams: besides the model it needs memory for one thread's order of
+// events and for the items' flows. Does not analyse and loses no span. Threads: no shared state.
 #ifndef LIGHTMETER_EXPORT_EXPORT_H
 #define LIGHTMETER_EXPORT_EXPORT_H
 
@@ -13,8 +13,8 @@ struct exporter {
     const char *name;           // as in the registry
     const char *help;           // one line
     const char *file_extension; // of the file, with its dot: ".perfetto-trace"
-    // Writes the run to `out`, which the caller commits or aborts. 0, or -1 with a message when writing
-    // failed (a full disk).
+    // Writes the run to `out`, which the caller commits or aborts. 0, or -1 with a message when
+    // writing failed (a full disk).
     int (*write_fn)(const struct model *m, struct file_out *out, struct err *e);
 };
 

@@ -15,7 +15,7 @@ static const struct {
     [BAR_NET] = {"network", "≈", "n", TRACE_CAUSE_NET},
     [BAR_LOCK] = {"lock", "╳", "l", TRACE_CAUSE_LOCK},
     [BAR_GIL] = {"GIL", "╪", "g", TRACE_CAUSE_GIL},
-    [BAR_ACCEL] = {"accelerator", "▲", "a", TRACE_CAUSE_ACCEL},
+    [BAR_ACCEL] = {"accel", "▲", "a", TRACE_CAUSE_ACCEL},
     [BAR_SLEEP] = {"sleep", "·", "z", TRACE_CAUSE_SLEEP},
     [BAR_OTHER] = {"other", "░", "?", TRACE_CAUSE_OTHER},
 };

@@ -36,6 +36,19 @@ struct document_row *document_add_row(struct document_block *b)
     return vec_push(&b->table.rows);
 }
 
+void document_add_legend(struct document *d, unsigned parts)
+{
+    document_add(
+        d, DOCUMENT_LEGEND, d->facts->split_is_measured ? "" : "CPU or waiting: not told apart")
+        ->parts = parts;
+}
+
+const char *document_stage_text(const struct document *d, uint32_t stage)
+{
+    const char *text = d->model->stages.at[stage].text;
+    return *text ? text : "(unnamed)";
+}
+
 const char *document_wait_text(const struct document *d, const struct facts_split *split)
 {
     const enum bar_part part = bar_main_wait(split);
@@ -60,8 +73,7 @@ const char *document_cpu_text(const struct document *d, const struct facts_split
         return "";
     if (!d->facts->split_is_measured)
         return "n/a";
-    return arena_printf(
-        d->arena, "%.0f %%", (double)split->cpu_ns / (double)split->wall_ns * 100);
+    return arena_printf(d->arena, "%.0f %%", (double)split->cpu_ns / (double)split->wall_ns * 100);
 }
 
 void document_split_add(struct facts_split *sum, const struct facts_split *more)

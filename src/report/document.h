@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neutral document: what a report says, in order, before any format. Filled once from facts and a
-// verdict; the terminal and Markdown formats lay out its blocks, the JSON format reads its data. Texts
-// are raw (names as programs gave them): each format makes them safe for its medium. Knows nothing of
-// widths, colours or markup. Threads: read-only after document_new.
+// The neutral document: what a report says, in order, before any format. Filled once from facts and
+// a verdict; the terminal and Markdown formats lay out its blocks, the JSON format reads its data.
+// Texts are raw (names as programs gave them): each format makes them safe for its medium. Knows
+// nothing of widths, colours or markup. Threads: read-only after document_new.
 #ifndef LIGHTMETER_REPORT_DOCUMENT_H
 #define LIGHTMETER_REPORT_DOCUMENT_H
 
@@ -59,7 +59,8 @@ enum document_block_kind {
     DOCUMENT_EVIDENCE, // pairs[].text and kind
     DOCUMENT_PAIRS,    // pairs[].key and text; kind where it is a number
     DOCUMENT_TABLE,    // table
-    DOCUMENT_LEGEND,   // parts: the signs of the bars that the table above shows
+    DOCUMENT_LEGEND,   // parts: the signs of the bars that the table above shows; text: what
+                       // BAR_OTHER stands for, "" its usual label
 };
 
 struct document_block {
@@ -81,9 +82,9 @@ struct document {
     const struct facts *facts;
     const struct model *model;
     const struct verdict *verdict;
-    const char *source;  // "" when not known
-    const char *command; // in one line, quoted as a shell reads it; "" when not known
-    int64_t run_ns;      // the whole run
+    const char *source;           // "" when not known
+    const char *command;          // in one line, quoted as a shell reads it; "" when not known
+    int64_t run_ns;               // the whole run
     int exit_status, exit_signal; // -1: not known
     VEC(struct document_gap) gaps;
     VEC(const char *) methods;
@@ -95,7 +96,8 @@ struct document *document_new(
     const struct facts *facts, const struct verdict *verdict, const char *source);
 void document_free(struct document **d);
 
-// ---- What fills it, in the order of the report (each in document_NAME.c). ------------------------
+// ---- What fills it, in the order of the report (each in document_NAME.c).
+// ------------------------
 
 void document_fill_verdict(struct document *d);  // title, headline, evidence, what to do
 void document_fill_numbers(struct document *d);  // items, rates, windows, the machine
@@ -107,7 +109,8 @@ void document_fill_coverage(struct document *d); // what was seen, what not, and
 void document_find_gaps(struct document *d);
 void document_find_methods(struct document *d);
 
-// ---- Steps of filling. ---------------------------------------------------------------------------
+// ---- Steps of filling.
+// ---------------------------------------------------------------------------
 
 // A new block at the end. The pointer lives until the next one is added.
 struct document_block *document_add(
@@ -118,6 +121,11 @@ void document_add_column(
     struct document_block *b, const char *title, enum document_column_kind kind);
 // A row with all cells empty.
 struct document_row *document_add_row(struct document_block *b);
+
+// The signs of the bars above; says so when they could not tell CPU from waiting.
+void document_add_legend(struct document *d, unsigned parts);
+
+const char *document_stage_text(const struct document *d, uint32_t stage);
 
 // "I/O 79 %": the main thing a time was spent waiting for; "" when the CPU is all there is to say.
 const char *document_wait_text(const struct document *d, const struct facts_split *split);

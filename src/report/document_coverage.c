@@ -22,13 +22,16 @@ static void find_machine_gaps(struct document *d)
     if (m->runq_ratio < 0)
         add_gap(d, "run-queue wait", "needs /proc/PID/task/TID/schedstat (CONFIG_SCHED_INFO)");
     if (m->throttled_ratio < 0 && m->quota_cores > 0)
-        add_gap(d, "CPU quota throttling", "needs cpu.stat of the control group that has the quota");
+        add_gap(
+            d, "CPU quota throttling", "needs cpu.stat of the control group that has the quota");
     if (m->steal_ratio < 0)
         add_gap(d, "hypervisor steal", "needs samples of /proc/stat in the steady window");
     if (m->psi_cpu_ratio < 0 && m->psi_io_ratio < 0 && m->psi_memory_ratio < 0)
-        add_gap(d, "pressure stalls (PSI)", "needs /proc/pressure: a kernel with CONFIG_PSI and psi=1");
+        add_gap(
+            d, "pressure stalls (PSI)", "needs /proc/pressure: a kernel with CONFIG_PSI and psi=1");
     if (m->read_bytes == UINT64_MAX)
-        add_gap(d, "bytes read from storage", "needs /proc/PID/io, readable by the owner of the process");
+        add_gap(d, "bytes read from storage",
+            "needs /proc/PID/io, readable by the owner of the process");
     if (m->minor_faults == UINT64_MAX)
         add_gap(d, "page faults", "needs samples of /proc/PID/stat");
 }
@@ -44,16 +47,18 @@ void document_find_gaps(struct document *d)
     }
     const struct json *target = json_get(m->meta, "target");
     const struct json *collection = json_get(m->meta, "collection");
+    const char *why = json_get_string(collection, "agent_missing", "");
     if (!json_get_bool(target, "is_preloadable", 1))
-        add_gap(d, "the inside of the program", json_get_string(target, "why", "not known why"));
-    else if (*json_get_string(collection, "agent_missing", ""))
-        add_gap(d, "the inside of the program", json_get_string(collection, "agent_missing", ""));
+        why = json_get_string(target, "why", "the agent could not be loaded into it");
+    if (*why)
+        add_gap(d, "the inside of the program", why);
     if (without_split)
         add_gap(d, "CPU time and waiting within spans",
             "needs restartable sequences (glibc 2.35 or newer) or a per-thread CPU clock");
-    if (without_agent)
-        add_gap(d, arena_printf(d->arena, "the inside of %zu process%s", without_agent,
-                    without_agent == 1 ? "" : "es"),
+    if (without_agent > (*why ? 1u : 0u))
+        add_gap(d,
+            arena_printf(d->arena, "the inside of %zu process%s", without_agent,
+                without_agent == 1 ? "" : "es"),
             "the agent could not be loaded there: static, set-user-ID, or it does not use ld.so");
     if (d->facts->counted_by == FACTS_BY_NOTHING)
         add_gap(d, "throughput and latency",
@@ -65,10 +70,12 @@ static const char *split_text(enum trace_split_method method)
 {
     switch (method) {
     case TRACE_SPLIT_RSEQ:
-        return "CPU and waiting: the restartable-sequence area as a switch test, the thread's CPU clock "
+        return "CPU and waiting: the restartable-sequence area as a switch test, the thread's CPU "
+               "clock "
                "after a switch (measured)";
     case TRACE_SPLIT_PERF_PAGE:
-        return "CPU and waiting: a perf event's page as a switch test, the thread's CPU clock after a "
+        return "CPU and waiting: a perf event's page as a switch test, the thread's CPU clock "
+               "after a "
                "switch (measured)";
     case TRACE_SPLIT_CPU_CLOCK:
         return "CPU and waiting: the thread's CPU clock at both ends of a span (measured)";
@@ -86,8 +93,8 @@ void document_find_methods(struct document *d)
         *vec_push(&d->methods) = json_text(json_at(given, i), "?");
     for (size_t i = 0; i < m->processes.count; i++) {
         const struct model_process *p = &m->processes.at[i];
-        if (!p->has_agent || p->split_method > TRACE_SPLIT_PERF_PAGE
-            || (seen & (1u << p->split_method)))
+        if (!p->has_agent || p->split_method > TRACE_SPLIT_PERF_PAGE ||
+            (seen & (1u << p->split_method)))
             continue;
         seen |= 1u << p->split_method;
         *vec_push(&d->methods) = split_text(p->split_method);
@@ -100,8 +107,8 @@ static int is_repeated(const struct model *m, size_t row)
     const struct model_coverage *c = &m->coverage.at[row];
     for (size_t i = 0; i < row; i++) {
         const struct model_coverage *o = &m->coverage.at[i];
-        if (strcmp(o->library, c->library) == 0 && strcmp(o->status, c->status) == 0
-            && strcmp(o->hooks, c->hooks) == 0)
+        if (strcmp(o->library, c->library) == 0 && strcmp(o->status, c->status) == 0 &&
+            strcmp(o->hooks, c->hooks) == 0)
             return 1;
     }
     return 0;
@@ -158,16 +165,16 @@ static void fill_gaps(struct document *d)
 {
     if (!d->gaps.count)
         return;
-    document_add(d, DOCUMENT_HEADING, "Missing");
+    document_add(d, DOCUMENT_HEADING, "Not measurable here");
     struct document_block *b = document_add(d, DOCUMENT_LIST, NULL);
     for (size_t i = 0; i < d->gaps.count; i++)
         document_add_pair(b, "",
-            arena_printf(d->arena, "not measurable here: %s (%s)", d->gaps.at[i].what,
-                d->gaps.at[i].why),
+            arena_printf(d->arena, "%s: %s", d->gaps.at[i].what, d->gaps.at[i].why),
             DOCUMENT_PLAIN);
 }
 
-// What measuring took: inside the program by the number of records, beside it by the launcher's clock.
+// What measuring took: inside the program by the number of records, beside it by the launcher's
+// clock.
 static const char *cost_text(const struct document *d)
 {
     const struct json *launcher = json_get(d->model->summary, "launcher");
@@ -187,15 +194,17 @@ static void fill_collection(struct document *d)
     struct document_block *b = document_add(d, DOCUMENT_PAIRS, NULL);
     document_add_pair(b, "spans",
         arena_printf(d->arena, "%s on %zu thread%s of %zu process%s; %s records dropped",
-            figure_count(d->arena, m->span_count), m->threads.count, m->threads.count == 1 ? "" : "s",
-            m->processes.count, m->processes.count == 1 ? "" : "es",
+            figure_count(d->arena, m->span_count), m->threads.count,
+            m->threads.count == 1 ? "" : "s", m->processes.count,
+            m->processes.count == 1 ? "" : "es",
             f->dropped_records ? figure_count(d->arena, f->dropped_records) : "no"),
         DOCUMENT_MEASURED);
     document_add_pair(b, "own cost", cost_text(d), DOCUMENT_ESTIMATED);
     for (size_t i = 0; i < d->methods.count; i++)
         document_add_pair(b, i ? "" : "methods", d->methods.at[i], DOCUMENT_PLAIN);
     document_add_pair(b, "kinds",
-        "times, counts and CPU are measured; shares, rates, quantiles and busy are derived from them; "
+        "times, counts and CPU are measured; shares, rates, quantiles and busy are derived from "
+        "them; "
         "what is estimated says so",
         DOCUMENT_PLAIN);
     if (*d->source)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables below the stages: the functions that took most, one call of each stage, the threads and
-// the queues. Each is left out when it would say nothing. Threads: one owner.
+// The tables below the stages: the functions that took most, one call of each stage, the threads
+// and the queues. Each is left out when it would say nothing. Threads: one owner.
 #include "report/document.h"
 
 #include "base/stats.h"
@@ -20,12 +20,8 @@ static double ratio_of(uint64_t part, uint64_t whole)
 
 static const char *name_text(const struct document *d, uint32_t name)
 {
-    return d->model->names.at[name].text;
-}
-
-static const char *stage_text(const struct document *d, uint32_t stage)
-{
-    return d->model->stages.at[stage].text;
+    const char *text = d->model->names.at[name].text;
+    return *text ? text : "(unnamed)";
 }
 
 static void note_rest(struct document *d, size_t rest, const char *what)
@@ -34,12 +30,13 @@ static void note_rest(struct document *d, size_t rest, const char *what)
         document_add(d, DOCUMENT_TEXT, arena_printf(d->arena, "and %zu more %s", rest, what));
 }
 
-// Marks of the user's own stages are named as their stage; a table of only those repeats the first one.
+// Marks of the user's own stages are named as their stage; a table of only those repeats the first
+// one.
 static int calls_say_more(const struct document *d)
 {
     for (size_t i = 0; i < d->facts->names.count; i++) {
         const uint32_t name = d->facts->names.at[i].name;
-        if (strcmp(name_text(d, name), stage_text(d, d->model->names.at[name].stage)) != 0)
+        if (strcmp(name_text(d, name), document_stage_text(d, d->model->names.at[name].stage)) != 0)
             return 1;
     }
     return 0;
@@ -64,26 +61,29 @@ static void fill_calls(struct document *d)
         const struct facts_name *c = &d->facts->names.at[i];
         struct document_row *row = document_add_row(b);
         row->cells[0] = name_text(d, c->name);
-        row->cells[1] = stage_text(d, d->model->names.at[c->name].stage);
+        row->cells[1] = document_stage_text(d, d->model->names.at[c->name].stage);
         row->cells[2] = figure_count(d->arena, c->calls);
         row->cells[3] = figure_scaled(d->arena, &scale, c->split.wall_ns);
         row->cells[4] = c->calls ? figure_duration(d->arena, c->split.wall_ns / c->calls) : "";
         row->cells[5] = document_cpu_text(d, &c->split);
         row->cells[6] = document_wait_text(d, &c->split);
     }
-    note_rest(d, d->facts->names.count > CALLS_SHOWN ? d->facts->names.count - CALLS_SHOWN : 0, "functions");
+    note_rest(d, d->facts->names.count > CALLS_SHOWN ? d->facts->names.count - CALLS_SHOWN : 0,
+        "functions");
 }
 
 // Pixels or bytes a second of the stage's own time.
 static const char *stage_rate(struct document *d, const struct facts_stage *s)
 {
     const double own_s = (double)s->split.wall_ns / 1e9;
-    if (own_s <= 0)
-        return "";
-    if (s->pixels)
-        return arena_printf(d->arena, "%s MP/s", figure_rate(d->arena, (double)s->pixels / 1e6 / own_s));
-    if (s->bytes)
-        return arena_printf(d->arena, "%s MB/s", figure_rate(d->arena, (double)s->bytes / 1e6 / own_s));
+    const double pixels_per_s = own_s > 0 ? (double)s->pixels / own_s : 0;
+    const double bytes_per_s = own_s > 0 ? (double)s->bytes / own_s : 0;
+    if (pixels_per_s >= 1e4)
+        return arena_printf(d->arena, "%s MP/s", figure_rate(d->arena, pixels_per_s / 1e6));
+    if (pixels_per_s > 0)
+        return arena_printf(d->arena, "%s px/s", figure_rate(d->arena, pixels_per_s));
+    if (bytes_per_s > 0 && bytes_per_s < 1e18)
+        return arena_printf(d->arena, "%s/s", figure_bytes(d->arena, (uint64_t)bytes_per_s));
     return "";
 }
 
@@ -104,7 +104,7 @@ static void add_latency(struct document *d, struct document_block *b, const stru
 {
     const struct facts_latency *l = &s->latency;
     struct document_row *row = document_add_row(b);
-    row->cells[0] = stage_text(d, s->stage);
+    row->cells[0] = document_stage_text(d, s->stage);
     row->cells[1] = figure_count(d->arena, l->n);
     if (l->n) {
         row->cells[2] = figure_duration(d->arena, l->p50_ns);
@@ -148,11 +148,22 @@ static int compare_threads(const void *a, const void *b)
     return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
+// "4000 ocr".
 static const char *thread_text(struct document *d, const struct model_thread *t)
 {
-    if (*t->creator)
-        return arena_printf(d->arena, "%s %u (of %s)", t->label, t->tid, t->creator);
-    return arena_printf(d->arena, "%s%s%u", t->label, *t->label ? " " : "", t->tid);
+    return arena_printf(d->arena, "%u%s%s", t->tid, *t->label ? " " : "", t->label);
+}
+
+// What the thread mainly did: its stage, or whose pool it belongs to ("onnxruntime pool").
+static const char *occupation_text(struct document *d, const struct facts_thread *t)
+{
+    const char *creator = d->model->threads.at[t->thread].creator;
+    if (!t->is_pool)
+        return t->stage != MODEL_NONE ? document_stage_text(d, t->stage) : "";
+    if (strncmp(creator, "lib", 3) == 0)
+        creator += 3;
+    return *creator ? arena_printf(d->arena, "%.*s pool", (int)strcspn(creator, "."), creator)
+                    : "library pool";
 }
 
 static void add_thread(
@@ -160,13 +171,13 @@ static void add_thread(
 {
     struct document_row *row = document_add_row(b);
     row->cells[0] = thread_text(d, &d->model->threads.at[t->thread]);
-    row->cells[1] = t->is_pool ? "library pool" : t->stage != MODEL_NONE ? stage_text(d, t->stage) : "";
+    row->cells[1] = occupation_text(d, t);
     row->cells[2] = t->carries_items ? "yes" : "";
     row->cells[3] = document_cpu_text(d, &t->steady);
     row->cells[4] = document_wait_text(d, &t->steady);
     row->split = document_bar_split(d, &t->steady);
-    row->bar_ratio = ratio_of(
-        t->steady.wall_ns, d->facts->steady_ns > 0 ? (uint64_t)d->facts->steady_ns : 0);
+    row->bar_ratio =
+        ratio_of(t->steady.wall_ns, d->facts->steady_ns > 0 ? (uint64_t)d->facts->steady_ns : 0);
     for (int p = 0; p < BAR_PART_COUNT; p++)
         if (bar_part_ns(&row->split, (enum bar_part)p))
             *parts |= 1u << p;
@@ -194,7 +205,7 @@ static void fill_threads(struct document *d)
         for (size_t i = 0; i < live.count && i < THREADS_SHOWN; i++)
             add_thread(d, b, live.at[i], &parts);
         note_rest(d, live.count > THREADS_SHOWN ? live.count - THREADS_SHOWN : 0, "threads");
-        document_add(d, DOCUMENT_LEGEND, NULL)->parts = parts;
+        document_add_legend(d, parts);
     }
     vec_fini(&live);
 }

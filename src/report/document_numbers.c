@@ -16,7 +16,8 @@ static const char *items_text(const struct document *d)
     case FACTS_BY_ITEM_STAGE:
         return arena_printf(d->arena, "%s, counted at %s (--item-stage)", count, stage);
     case FACTS_BY_MARKS:
-        return arena_printf(d->arena, "%s, counted by the program's own marks (lm_item_end)", count);
+        return arena_printf(
+            d->arena, "%s, counted by the program's own marks (lm_item_end)", count);
     case FACTS_BY_INFERENCE:
         return arena_printf(d->arena, "%s, counted by inference calls × batch", count);
     case FACTS_BY_DECODES:
@@ -48,8 +49,8 @@ static void add_missing_tails(struct document *d, struct buf *out, const struct 
             buf_printf(&needs, "%s%zu", joint, stats_tail_min_n(tails[i].p, 0));
         }
     if (names.length_bytes)
-        buf_printf(out, "; n too small for %s (need %s, have %s)", buf_text(&names), buf_text(&needs),
-            figure_count(d->arena, l->n));
+        buf_printf(out, "; n too small for %s (need %s, have %s)", buf_text(&names),
+            buf_text(&needs), figure_count(d->arena, l->n));
     buf_fini(&names);
     buf_fini(&needs);
 }
@@ -78,11 +79,13 @@ static const char *windows_text(const struct document *d)
     const struct {
         const char *name;
         int64_t ns;
-    } windows[] = {{"startup", f->startup_ns}, {"steady", f->steady_ns}, {"teardown", f->teardown_ns}};
+    } windows[] = {
+        {"startup", f->startup_ns}, {"steady", f->steady_ns}, {"teardown", f->teardown_ns}};
     struct buf text = {0};
     for (size_t i = 0; i < 3; i++) {
         const uint64_t ns = windows[i].ns > 0 ? (uint64_t)windows[i].ns : 0;
-        buf_printf(&text, "%s%s %s", i ? " · " : "", windows[i].name, figure_duration(d->arena, ns));
+        buf_printf(
+            &text, "%s%s %s", i ? " · " : "", windows[i].name, figure_duration(d->arena, ns));
         if (d->run_ns > 0)
             buf_printf(&text, " (%.0f %%)", (double)ns / (double)d->run_ns * 100);
     }
@@ -102,7 +105,8 @@ static void add_items(struct document *d, struct document_block *b)
             DOCUMENT_DERIVED);
     if (f->item_latency.n)
         document_add_pair(b, f->latency_is_gap ? "between items" : "latency",
-            latency_text(d, &f->item_latency), f->latency_is_gap ? DOCUMENT_DERIVED : DOCUMENT_MEASURED);
+            latency_text(d, &f->item_latency),
+            f->latency_is_gap ? DOCUMENT_DERIVED : DOCUMENT_MEASURED);
     if (d->run_ns > 0)
         document_add_pair(b, "windows", windows_text(d), DOCUMENT_DERIVED);
 }
@@ -112,29 +116,29 @@ static void add_cores(struct document *d, struct document_block *b)
     const struct facts_machine *m = &d->facts->machine;
     struct buf text = {0};
     if (m->cpu_used_cores >= 0)
-        buf_printf(&text, "%s of ", figure_rate(d->arena, m->cpu_used_cores));
+        buf_printf(&text, "%s of ", figure_cores(d->arena, m->cpu_used_cores));
     if (m->cores_allowed > 0)
-        buf_printf(&text, "%s allowed cores", figure_rate(d->arena, m->cores_allowed));
+        buf_printf(&text, "%s allowed cores", figure_cores(d->arena, m->cores_allowed));
     if (m->cpu_used_cores >= 0)
         buf_puts(&text, " busy with this run in the steady window");
     if (m->pool_threads)
         buf_printf(&text, "; %s of them by %u thread%s of libraries",
-            figure_rate(d->arena, m->pool_cores), m->pool_threads, m->pool_threads == 1 ? "" : "s");
+            figure_cores(d->arena, m->pool_cores), m->pool_threads,
+            m->pool_threads == 1 ? "" : "s");
     if (m->quota_cores > 0)
-        buf_printf(&text, "; quota %s cores", figure_rate(d->arena, m->quota_cores));
+        buf_printf(&text, "; quota %s cores", figure_cores(d->arena, m->quota_cores));
     if (m->other_busy_cores >= 0.05)
-        buf_printf(&text, "; other programs used %s", figure_rate(d->arena, m->other_busy_cores));
+        buf_printf(&text, "; other programs used %s", figure_cores(d->arena, m->other_busy_cores));
     if (m->cores_allowed > 0)
-        document_add_pair(
-            b, "cores", arena_strdup(d->arena, buf_text(&text)), DOCUMENT_MEASURED);
+        document_add_pair(b, "cores", arena_strdup(d->arena, buf_text(&text)), DOCUMENT_MEASURED);
     buf_fini(&text);
 }
 
 static void add_ratio(struct document *d, struct buf *out, const char *name, double ratio)
 {
     if (ratio >= 0)
-        buf_printf(out, "%s%s %s", out->length_bytes ? " · " : "", name,
-            figure_percent(d->arena, ratio));
+        buf_printf(
+            out, "%s%s %s", out->length_bytes ? " · " : "", name, figure_percent(d->arena, ratio));
 }
 
 static void add_pressure(struct document *d, struct document_block *b)
@@ -148,8 +152,7 @@ static void add_pressure(struct document *d, struct document_block *b)
     add_ratio(d, &text, "PSI io", m->psi_io_ratio);
     add_ratio(d, &text, "PSI memory", m->psi_memory_ratio);
     if (text.length_bytes)
-        document_add_pair(
-            b, "pressure", arena_strdup(d->arena, buf_text(&text)), DOCUMENT_DERIVED);
+        document_add_pair(b, "pressure", arena_strdup(d->arena, buf_text(&text)), DOCUMENT_DERIVED);
     buf_fini(&text);
 }
 
@@ -174,7 +177,8 @@ static void add_input(struct document *d, struct document_block *b)
         document_add_pair(
             b, "page faults", arena_strdup(d->arena, buf_text(&text)), DOCUMENT_MEASURED);
     buf_fini(&text);
-    const int64_t peak_bytes = json_get_int(json_get(d->model->summary, "usage"), "max_rss_bytes", 0);
+    const int64_t peak_bytes =
+        json_get_int(json_get(d->model->summary, "usage"), "max_rss_bytes", 0);
     if (peak_bytes > 0)
         document_add_pair(b, "memory",
             arena_printf(d->arena, "%s at the peak", figure_bytes(d->arena, (uint64_t)peak_bytes)),

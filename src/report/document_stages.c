@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of stages in the steady window: own time, share, CPU and waiting, with the row for what no
-// stage accounts for and the total, and the line that shows how the times add up. Threads: one owner.
+// The table of stages in the steady window: own time, share, CPU and waiting, with the row for what
+// no stage accounts for and the total, and the line that shows how the times add up. Threads: one
+// owner.
 #include "report/document.h"
 
 #include "report/figure.h"
@@ -29,11 +30,13 @@ static void fill_row(struct document *d, struct document_row *row, const struct 
     row->split = document_bar_split(d, split);
 }
 
-static void add_parts(struct document_block *legend, const struct facts_split *split)
+static unsigned parts_of(const struct facts_split *split)
 {
+    unsigned parts = 0;
     for (int p = 0; p < BAR_PART_COUNT; p++)
         if (bar_part_ns(split, (enum bar_part)p))
-            legend->parts |= 1u << p;
+            parts |= 1u << p;
+    return parts;
 }
 
 static void add_columns(struct document_block *b)
@@ -55,7 +58,7 @@ static void add_rows(struct document *d, struct document_block *b, const struct 
     for (size_t i = 0; i < f->stages.count; i++) {
         const struct facts_stage *s = &f->stages.at[i];
         struct document_row *row = document_add_row(b);
-        row->cells[0] = d->model->stages.at[s->stage].text;
+        row->cells[0] = document_stage_text(d, s->stage);
         row->cells[1] = figure_count(d->arena, s->calls);
         fill_row(d, row, &s->split, &scale, s->share_ratio);
         row->bar_ratio = ratio_of(s->split.wall_ns, total->wall_ns);
@@ -84,12 +87,14 @@ static void add_reconciliation(struct document *d)
     const struct figure_scale scale = figure_scale_for(f->wall_ns);
     document_add(d, DOCUMENT_TEXT,
         arena_printf(d->arena,
-            "Adds up: over the whole life of %zu thread%s, stages %s + unattributed %s = %s of %s wall; "
+            "Adds up: over the whole life of %zu thread%s, stages %s + unattributed %s = %s of %s "
+            "wall; "
             "residual %s.",
             f->threads.count, f->threads.count == 1 ? "" : "s",
             figure_scaled(d->arena, &scale, stages_ns),
-            figure_scaled(d->arena, &scale, unattributed_ns), figure_scaled(d->arena, &scale, f->sum_ns),
-            figure_scaled(d->arena, &scale, f->wall_ns), figure_percent(d->arena, f->residual_ratio)));
+            figure_scaled(d->arena, &scale, unattributed_ns),
+            figure_scaled(d->arena, &scale, f->sum_ns), figure_scaled(d->arena, &scale, f->wall_ns),
+            figure_percent(d->arena, f->residual_ratio)));
 }
 
 static const char *heading_note(const struct document *d)
@@ -113,15 +118,17 @@ void document_fill_stages(struct document *d)
             d->model->span_count
                 ? "No stage took time in the steady window: nothing that was seen of this program "
                   "lies in it."
-                : "No stage was seen: nothing that Lightmeter can look into was called. The section on "
-                  "coverage says why; marks (lightmeter/mark.h) or --stage-map name your own stages.");
+                : "No stage was seen: nothing that Lightmeter can look into was called. The "
+                  "section on "
+                  "coverage says why; marks (lightmeter/mark.h) or --stage-map name your own "
+                  "stages.");
     }
     if (total.wall_ns) {
         struct document_block *b = document_add(d, DOCUMENT_TABLE, NULL);
         add_columns(b);
         add_rows(d, b, &total);
         const struct facts_split shown = document_bar_split(d, &total);
-        add_parts(document_add(d, DOCUMENT_LEGEND, NULL), &shown);
+        document_add_legend(d, parts_of(&shown));
     }
     if (f->threads.count)
         add_reconciliation(d);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain words at the top: what was run, what limits it, how sure that is, what supports it, what
-// will not help and what to do next. Says nothing that the verdict does not hold. Threads: one owner.
+// The plain words at the top: what was run, what limits it, how sure that is, what supports it,
+// what will not help and what to do next. Says nothing that the verdict does not hold. Threads: one
+// owner.
 #include "report/document.h"
 
 #include "report/figure.h"
@@ -33,8 +34,8 @@ static void add_title(struct document *d)
 static const struct finding *chosen_finding(const struct verdict *v)
 {
     for (size_t i = 0; i < v->findings.count; i++)
-        if (strcmp(v->findings.at[i].class_name, v->class_name) == 0
-            && strcmp(v->findings.at[i].stage, v->stage) == 0)
+        if (strcmp(v->findings.at[i].class_name, v->class_name) == 0 &&
+            strcmp(v->findings.at[i].stage, v->stage) == 0)
             return &v->findings.at[i];
     return NULL;
 }
@@ -47,8 +48,8 @@ static const char *confidence_text(const struct verdict *v)
         return "high: two independent signals agree";
     case CONFIDENCE_MEDIUM:
         return f && f->second_signal == 0
-            ? "medium: one signal; the second could not be measured in this run"
-            : "medium: one signal";
+                   ? "medium: one signal; the second could not be measured in this run"
+                   : "medium: one signal";
     default:
         return f && f->second_signal < 0 ? "inconclusive: the signals contradict each other"
                                          : "inconclusive: the signals are too weak to decide";
@@ -63,8 +64,8 @@ static void add_class(struct document *d)
     if (*v->stage)
         name = arena_printf(d->arena, "%s, in %s", v->class_name, v->stage);
     document_add_pair(b, "verdict", name, DOCUMENT_PLAIN);
-    if (strcmp(v->class_name, "inconclusive") != 0 || v->confidence != CONFIDENCE_INCONCLUSIVE
-        || chosen_finding(v))
+    if (strcmp(v->class_name, "inconclusive") != 0 || v->confidence != CONFIDENCE_INCONCLUSIVE ||
+        chosen_finding(v))
         document_add_pair(b, "confidence", confidence_text(v), DOCUMENT_PLAIN);
 }
 
@@ -77,9 +78,9 @@ static void add_evidence(struct document *d)
     struct document_block *b = document_add(d, DOCUMENT_EVIDENCE, NULL);
     for (size_t i = 0; i < v->evidence.count; i++) {
         const struct evidence *e = &v->evidence.at[i];
-        enum document_kind kind = e->kind == EVIDENCE_MEASURED ? DOCUMENT_MEASURED
-            : e->kind == EVIDENCE_DERIVED                      ? DOCUMENT_DERIVED
-                                                               : DOCUMENT_ESTIMATED;
+        enum document_kind kind = e->kind == EVIDENCE_MEASURED  ? DOCUMENT_MEASURED
+                                  : e->kind == EVIDENCE_DERIVED ? DOCUMENT_DERIVED
+                                                                : DOCUMENT_ESTIMATED;
         document_add_pair(b, "", e->text, kind);
     }
 }
@@ -101,6 +102,7 @@ static void add_other_findings(struct document *d)
     const struct verdict *v = d->verdict;
     const struct finding *chosen = chosen_finding(v);
     struct document_block *b = NULL;
+    size_t rest = 0;
     for (size_t i = 0; i < v->findings.count; i++) {
         const struct finding *f = &v->findings.at[i];
         if (f == chosen)
@@ -110,9 +112,13 @@ static void add_other_findings(struct document *d)
             b = document_add(d, DOCUMENT_LIST, NULL);
         }
         if (b->pairs.count < FINDINGS_SHOWN)
-            document_add_pair(b, "", arena_printf(d->arena, "%s (%s)", f->title, f->class_name),
-                DOCUMENT_PLAIN);
+            document_add_pair(
+                b, "", arena_printf(d->arena, "%s (%s)", f->title, f->class_name), DOCUMENT_PLAIN);
+        else
+            rest++;
     }
+    if (rest)
+        document_add_pair(b, "", arena_printf(d->arena, "and %zu more", rest), DOCUMENT_PLAIN);
 }
 
 // What makes the whole report worth less comes before the evidence.
@@ -126,7 +132,8 @@ static void add_warnings(struct document *d)
     if (f->dropped_records)
         document_add(d, DOCUMENT_TEXT,
             arena_printf(d->arena,
-                "%s records were dropped; the time of their spans counts for the span around them or "
+                "%s records were dropped; the time of their spans counts for the span around them "
+                "or "
                 "as unattributed.",
                 figure_count(d->arena, f->dropped_records)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as the report writes them. Called while the document is filled. Fractions are printed from
-// integers, since printf takes its decimal point from the locale. Threads: as the arena.
+// Numbers as the report writes them. Called while the document is filled. Fractions are printed
+// from integers, since printf takes its decimal point from the locale. Threads: as the arena.
 #include "report/figure.h"
 
 #include "base/text.h"
@@ -60,6 +60,16 @@ static const char *print_fixed(struct arena *a, double value, int digits, const 
         a, "%" PRIu64 ".%0*" PRIu64 " %s", scaled / power, digits, scaled % power, unit);
 }
 
+const char *figure_cores(struct arena *a, double cores)
+{
+    if (!isfinite(cores) || cores < 0 || cores > 1e9)
+        return "n/a";
+    const uint64_t hundredths = (uint64_t)llround(cores * 100);
+    if (hundredths % 100 == 0)
+        return arena_printf(a, "%" PRIu64, hundredths / 100);
+    return arena_printf(a, "%" PRIu64 ".%02" PRIu64, hundredths / 100, hundredths % 100);
+}
+
 const char *figure_scaled(struct arena *a, const struct figure_scale *s, uint64_t ns)
 {
     return print_fixed(a, (double)ns / s->unit_ns, s->digits, s->unit);
@@ -67,5 +77,6 @@ const char *figure_scaled(struct arena *a, const struct figure_scale *s, uint64_
 
 const char *figure_scaled_percent(struct arena *a, double ratio)
 {
-    return isfinite(ratio) && ratio >= 0 && ratio < 1e6 ? print_fixed(a, ratio * 100, 1, "%") : "n/a";
+    return isfinite(ratio) && ratio >= 0 && ratio < 1e6 ? print_fixed(a, ratio * 100, 1, "%")
+                                                        : "n/a";
 }

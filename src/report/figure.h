@@ -11,7 +11,8 @@
 const char *figure_duration(struct arena *a, uint64_t ns);
 const char *figure_count(struct arena *a, uint64_t count);
 const char *figure_bytes(struct arena *a, uint64_t bytes);
-const char *figure_rate(struct arena *a, double value); // three digits that count, no unit
+const char *figure_rate(struct arena *a, double value);  // three digits that count, no unit
+const char *figure_cores(struct arena *a, double cores); // "2", "1.23"
 const char *figure_percent(struct arena *a, double ratio);
 
 // Durations that can be compared and added by eye: the unit and the digits follow from the largest.

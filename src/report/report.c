@@ -80,7 +80,8 @@ struct report_options report_options_for_fd(int fd)
 }
 
 void report_write(const struct report_format *format, const struct facts *facts,
-    const struct verdict *verdict, const char *source, const struct report_options *o, struct buf *out)
+    const struct verdict *verdict, const char *source, const struct report_options *o,
+    struct buf *out)
 {
     struct report_options fitted = *o;
     struct document *d = document_new(facts, verdict, source);

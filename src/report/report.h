@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report: what a run was limited by and where its time went, for a person (terminal, Markdown) or
-// a program (JSON). Called by `run` and `report`. Fills one neutral document (report/document.h) and
-// gives it to a format of formats/registry.def. Does not print. Threads: no shared state.
+// The report: what a run was limited by and where its time went, for a person (terminal, Markdown)
+// or a program (JSON). Called by `run` and `report`. Fills one neutral document (report/document.h)
+// and gives it to a format of formats/registry.def. Does not print. Threads: no shared state.
 //
-// Besides the facts the report reads these keys of the run's META block, each of which may be missing:
+// Besides the facts the report reads these keys of the run's META block, each of which may be
+// missing:
 //   "command": [..]                what was run
 //   "host": {"cpu", "cores_allowed", "memory_bytes", "kernel", "container", "gpus": [..]}
 //   "collection": {"methods": [..], "agent_missing"}   how numbers were collected, in words
@@ -30,8 +31,8 @@ struct report_options {
     int has_utf8;      // else only ASCII is written
 };
 
-// What fits the stream `fd`: colour only on a terminal that has it and without NO_COLOR; UTF-8 when the
-// locale of the environment (LC_ALL, LC_CTYPE, LANG) says so; the terminal's width, at most
+// What fits the stream `fd`: colour only on a terminal that has it and without NO_COLOR; UTF-8 when
+// the locale of the environment (LC_ALL, LC_CTYPE, LANG) says so; the terminal's width, at most
 // REPORT_WIDTH_COLUMNS. A pipe or a file gets 80 columns and no colour.
 struct report_options report_options_for_fd(int fd);
 
@@ -53,6 +54,7 @@ const struct report_format *const *report_format_all(void);
 // Appends the report of a run to *out. `source` names the trace in the report (its file name) or is
 // NULL. `verdict` and the model behind `facts` are borrowed for the call.
 void report_write(const struct report_format *format, const struct facts *facts,
-    const struct verdict *verdict, const char *source, const struct report_options *o, struct buf *out);
+    const struct verdict *verdict, const char *source, const struct report_options *o,
+    struct buf *out);
 
 #endif

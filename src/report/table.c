@@ -14,7 +14,8 @@ static void clean_cells(struct table_layout *l, const struct document_table *t, 
     size_t *offsets = heap_alloc(l->rows * l->columns, sizeof *offsets);
     for (size_t row = 0; row < l->rows; row++)
         for (size_t column = 0; column < l->columns; column++) {
-            const char *cell = row == 0 ? t->columns.at[column].title : t->rows.at[row - 1].cells[column];
+            const char *cell =
+                row == 0 ? t->columns.at[column].title : t->rows.at[row - 1].cells[column];
             offsets[row * l->columns + column] = text.length_bytes;
             if (cell)
                 typeset_clean(cell, has_utf8, &text);
@@ -93,9 +94,14 @@ void table_layout_init(
 {
     *l = (struct table_layout){.rows = t->rows.count + 1, .columns = t->columns.count};
     clean_cells(l, t, has_utf8);
-    const size_t name = find_column(t, DOCUMENT_COLUMN_NAME), bar = find_column(t, DOCUMENT_COLUMN_BAR);
-    for (size_t c = 0; c < l->columns; c++)
-        l->width_columns[c] = c == bar ? 0 : widest(l, c);
+    const size_t name = find_column(t, DOCUMENT_COLUMN_NAME),
+                 bar = find_column(t, DOCUMENT_COLUMN_BAR);
+    for (size_t c = 0; c < l->columns; c++) {
+        const int columns = c == bar ? 0 : widest(l, c);
+        const int is_text = t->columns.at[c].kind == DOCUMENT_COLUMN_TEXT;
+        l->width_columns[c] =
+            is_text && columns > TABLE_TEXT_MAX_COLUMNS ? TABLE_TEXT_MAX_COLUMNS : columns;
+    }
     shrink(l, name, width_columns);
     if (bar != SIZE_MAX)
         grow_bar(l, bar, name, width_columns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cleaning, measuring, cutting and wrapping of text. Called by the formats. Names come from programs
-// and files that nobody vouches for, so cleaning comes first and the rest takes cleaned text only.
-// Threads: no state.
+// Cleaning, measuring, cutting and wrapping of text. Called by the formats. Names come from
+// programs and files that nobody vouches for, so cleaning comes first and the rest takes cleaned
+// text only. Threads: no state.
 #include "report/typeset.h"
 
 #include "base/text_columns.h"
@@ -44,10 +44,10 @@ int typeset_columns(const char *text)
 // Characters that would move the cursor, reorder or hide what follows.
 static int is_harmful(uint32_t point)
 {
-    return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0x200B || point == 0x200E
-        || point == 0x200F || (point >= 0x2028 && point <= 0x202E)
-        || (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF || point == 0xAD
-        || (point >= 0xFFF9 && point <= 0xFFFB) || (point >= 0xE0000 && point <= 0xE007F);
+    return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0x200B || point == 0x200E ||
+           point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
+           (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF || point == 0xAD ||
+           (point >= 0xFFF9 && point <= 0xFFFB) || (point >= 0xE0000 && point <= 0xE007F);
 }
 
 static const char *ascii_for(uint32_t point)
@@ -56,8 +56,9 @@ static const char *ascii_for(uint32_t point)
         uint32_t point;
         const char *text;
     } signs[] = {{0xA0, " "}, {0xB5, "u"}, {0xB7, "-"}, {0xD7, "x"}, {0x3BC, "u"}, {0x2013, "-"},
-        {0x2014, "-"}, {0x2018, "'"}, {0x2019, "'"}, {0x201C, "\""}, {0x201D, "\""}, {0x2026, "..."},
-        {0x2192, "->"}, {0x2212, "-"}, {0x2248, "~"}, {0x2264, "<="}, {0x2265, ">="}};
+        {0x2014, "-"}, {0x2018, "'"}, {0x2019, "'"}, {0x201C, "\""}, {0x201D, "\""},
+        {0x2026, "..."}, {0x2192, "->"}, {0x2212, "-"}, {0x2248, "~"}, {0x2264, "<="},
+        {0x2265, ">="}};
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (signs[i].point == point)
             return signs[i].text;
@@ -128,7 +129,8 @@ void typeset_fit(const char *text, int columns, int is_right, int has_utf8, stru
 static int is_unit(const char *text)
 {
     static const char *const units[] = {"%", "ns", "us", "\xC2\xB5s", "ms", "s", "B", "kB", "MB",
-        "GB", "TB", "KiB", "MiB", "GiB", "px", "MP", "Hz", "GHz", "items/s", "MB/s", "MP/s", NULL};
+        "GB", "TB", "KiB", "MiB", "GiB", "h", "m", "d", "TiB", "px", "MP", "Hz", "GHz", "items/s",
+        "MB/s", "MP/s", NULL};
     size_t length = strcspn(text, " ,;.:)");
     for (size_t i = 0; units[i]; i++)
         if (strlen(units[i]) == length && strncmp(text, units[i], length) == 0)
@@ -140,8 +142,8 @@ static int is_unit(const char *text)
 static size_t piece_length(const char *text)
 {
     size_t length = strcspn(text, " ");
-    while (length && text[length] == ' ' && text[length - 1] >= '0' && text[length - 1] <= '9'
-        && is_unit(text + length + 1))
+    while (length && text[length] == ' ' && text[length - 1] >= '0' && text[length - 1] <= '9' &&
+           is_unit(text + length + 1))
         length += 1 + strcspn(text + length + 1, " ");
     return length;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report for programs: schema lightmeter-report/1, additive changes only; every field is explained
-// in docs/report/json.md. Raw numbers with their unit in the name; null where nothing is known.
-// Called through report_write. Threads: no state.
+// The report for programs: schema lightmeter-report/1, additive changes only; every field is
+// explained in docs/report/json.md. Raw numbers with their unit in the name; null where nothing is
+// known. Called through report_write. Threads: no state.
 #include "report/document.h"
 #include "report/report.h"
 
@@ -61,7 +61,8 @@ static struct json *texts(const char *const *at, size_t count)
 
 static struct json *write_host(const struct document *d)
 {
-    static const char *const keys[] = {"cpu", "cores_allowed", "memory_bytes", "kernel", "container"};
+    static const char *const keys[] = {
+        "cpu", "cores_allowed", "memory_bytes", "kernel", "container"};
     const struct json *host = json_get(d->model->meta, "host");
     struct json *object = json_object();
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -82,7 +83,8 @@ static struct json *write_coverage(const struct document *d)
         json_put_string(row, "status", c->status);
         json_put_string(row, "why", c->why);
         const int is_known = c->process < d->model->processes.count;
-        json_put(row, "pid", is_known ? json_int(d->model->processes.at[c->process].pid) : json_null());
+        json_put(
+            row, "pid", is_known ? json_int(d->model->processes.at[c->process].pid) : json_null());
         json_append(array, row);
     }
     return array;

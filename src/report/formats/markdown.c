@@ -2,6 +2,7 @@
 // The report as GitHub Markdown, for issue trackers and pull requests: the same content as at the
 // terminal, tables as tables, bars as text. Names cannot break out of their cell. Called through
 // report_write. Threads: no state.
+#include "report/document.h"
 #include "report/report.h"
 #include "report/typeset.h"
 
@@ -173,13 +174,14 @@ static void write_legend(const struct document_block *b, int has_utf8, struct bu
     for (int p = 0; p < BAR_PART_COUNT; p++)
         if (b->parts & (1u << p)) {
             buf_printf(out, "%s`%s` %s", gap, bar_part_glyph((enum bar_part)p, has_utf8),
-                bar_part_label((enum bar_part)p));
+                p == BAR_OTHER && *b->text ? b->text : bar_part_label((enum bar_part)p));
             gap = ", ";
         }
     buf_puts(out, "\n\n");
 }
 
-static void write_text(const struct document_block *b, const char *mark, int has_utf8, struct buf *out)
+static void write_text(
+    const struct document_block *b, const char *mark, int has_utf8, struct buf *out)
 {
     buf_puts(out, mark);
     escape(b->text, has_utf8, out);

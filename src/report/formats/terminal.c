@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report for a person at a terminal, a pipe or a log: plain words first, then tables with bars. No
-// line is wider than asked for; colour adds nothing that signs and words do not say. Called through
-// report_write. Threads: no state.
+// The report for a person at a terminal, a pipe or a log: plain words first, then tables with bars.
+// No line is wider than asked for; colour adds nothing that signs and words do not say. Called
+// through report_write. Threads: no state.
 #include "report/report.h"
 #include "report/table.h"
 #include "report/typeset.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define INDENT_COLUMNS 2
@@ -20,6 +21,7 @@
 struct terminal {
     const struct report_options *o;
     struct buf *out;
+    int has_bars; // whether the last table had room for its bars
 };
 
 static const char *const part_styles[BAR_PART_COUNT] = {
@@ -131,8 +133,8 @@ static const char *kind_word(enum document_kind kind)
 }
 
 // Text behind a mark or key that takes `columns`.
-static void write_marked(
-    const struct terminal *t, const char *mark, int columns, const char *mark_style, const char *text)
+static void write_marked(const struct terminal *t, const char *mark, int columns,
+    const char *mark_style, const char *text)
 {
     put(t, " ", INDENT_COLUMNS);
     style(t, mark_style);
@@ -208,8 +210,8 @@ static void write_cells(const struct terminal *t, const struct document_table *t
         if (!l->width_columns[c] || kind == DOCUMENT_COLUMN_BAR)
             continue;
         put(t, " ", is_first ? 0 : TABLE_GAP_COLUMNS);
-        typeset_fit(l->at[row * l->columns + c], l->width_columns[c], kind == DOCUMENT_COLUMN_NUMBER,
-            t->o->has_utf8, t->out);
+        typeset_fit(l->at[row * l->columns + c], l->width_columns[c],
+            kind == DOCUMENT_COLUMN_NUMBER, t->o->has_utf8, t->out);
         is_first = 0;
     }
     style(t, STYLE_END);
@@ -223,20 +225,21 @@ static int table_columns(const struct table_layout *l)
     return columns;
 }
 
-static void write_table(const struct terminal *t, const struct document_block *b)
+static void write_table(struct terminal *t, const struct document_block *b)
 {
     const struct document_table *table = &b->table;
     struct table_layout l;
     table_layout_init(&l, table, t->o->width_columns - INDENT_COLUMNS, t->o->has_utf8);
+    const int bar_columns = l.width_columns[l.columns - 1];
+    t->has_bars = table->columns.at[l.columns - 1].kind == DOCUMENT_COLUMN_BAR && bar_columns;
     write_cells(t, table, &l, 0, STYLE_DIM);
     end_line(t);
     for (size_t i = 0; i < table->rows.count; i++) {
         const struct document_row *row = &table->rows.at[i];
-        const int bar_columns = l.width_columns[l.columns - 1];
         if (row->is_total)
             rule(t, INDENT_COLUMNS, table_columns(&l));
         write_cells(t, table, &l, i + 1, row->is_total ? STYLE_STRONG : "");
-        if (table->columns.at[l.columns - 1].kind == DOCUMENT_COLUMN_BAR && bar_columns) {
+        if (t->has_bars) {
             put(t, " ", TABLE_GAP_COLUMNS);
             write_bar(t, row, bar_columns);
         }
@@ -252,7 +255,7 @@ static void write_legend(const struct terminal *t, const struct document_block *
     for (int p = 0; p < BAR_PART_COUNT; p++) {
         if (!(b->parts & (1u << p)))
             continue;
-        const char *label = bar_part_label((enum bar_part)p);
+        const char *label = p == BAR_OTHER && *b->text ? b->text : bar_part_label((enum bar_part)p);
         const int columns = 2 + typeset_columns(label);
         if (column + columns > t->o->width_columns) {
             end_line(t);
@@ -267,7 +270,7 @@ static void write_legend(const struct terminal *t, const struct document_block *
     end_line(t);
 }
 
-static void write_block(const struct terminal *t, const struct document_block *b)
+static void write_block(struct terminal *t, const struct document_block *b)
 {
     switch (b->kind) {
     case DOCUMENT_TITLE:
@@ -297,14 +300,15 @@ static void write_block(const struct terminal *t, const struct document_block *b
         write_table(t, b);
         break;
     case DOCUMENT_LEGEND:
-        write_legend(t, b);
+        if (t->has_bars)
+            write_legend(t, b);
         break;
     }
 }
 
 static void write_report(const struct document *d, const struct report_options *o, struct buf *out)
 {
-    const struct terminal t = {o, out};
+    struct terminal t = {o, out, 0};
     for (size_t i = 0; i < d->blocks.count; i++)
         write_block(&t, &d->blocks.at[i]);
 }
