@@ -44,7 +44,7 @@ static struct json *target_new(const struct meta_facts *m)
     struct json *target = json_object();
     json_put_string(target, "path", m->target->path);
     json_put_string(target, "program", m->target->judged);
-    json_put_bool(target, "is_preloadable", m->target->verdict == ELF_DYNAMIC);
+    json_put_bool(target, "is_preloadable", m->target->verdict == TARGET_DYNAMIC);
     json_put_string(target, "why", m->target->why);
     return target;
 }

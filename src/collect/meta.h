@@ -5,13 +5,13 @@
 #define LIGHTMETER_COLLECT_META_H
 
 #include "base/json.h"
-#include "collect/elf.h"
+#include "collect/target.h"
 #include "collect/follow.h"
 #include "collect/run.h"
 
 struct meta_facts {
     const struct collect_options *options;
-    const struct elf_target *target;
+    const struct target *target;
     const char *agent_path;    // NULL: nothing is preloaded
     const char *agent_missing; // why not, when the program is not the reason; "" else
     const struct trace_clock *clock;

@@ -5,7 +5,7 @@
 #include "collect/run.h"
 
 #include "base/clock.h"
-#include "collect/elf.h"
+#include "collect/target.h"
 #include "collect/handover.h"
 #include "collect/launch.h"
 #include "collect/session.h"
@@ -17,6 +17,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#ifndef LIGHTMETER_LIBDIR
+#define LIGHTMETER_LIBDIR "lib" // where the library is installed, below the prefix
+#endif
 #define AGENT_FILE "liblightmeter-agent.so"
 #define DIR_LIMIT_BYTES (512u << 20) // waiting to be packed
 #define POOL_LIMIT_BYTES (256u << 20)
@@ -37,7 +40,7 @@ int collect_agent_find(struct buf *path, struct err *e)
         return err_set(e, "%s, which LIGHTMETER_AGENT names, cannot be read; unset the variable or "
                           "name the file " AGENT_FILE, buf_text(path));
     }
-    char self[ELF_PATH_BYTES];
+    char self[TARGET_PATH_BYTES];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = 0;
     char *slash = strrchr(self, '/');
@@ -45,22 +48,22 @@ int collect_agent_find(struct buf *path, struct err *e)
         return err_set(e, "the path of this program is not known (is /proc mounted?); name the file "
                           AGENT_FILE " in LIGHTMETER_AGENT");
     *slash = 0;
-    buf_printf(path, "%s/" AGENT_FILE, self);
-    if (is_agent(path))
-        return 0;
-    buf_fini(path);
-    buf_printf(path, "%s/../lib/lightmeter/" AGENT_FILE, self);
-    if (is_agent(path))
-        return 0;
-    return err_set(e, AGENT_FILE " is neither in %s nor in %s/../lib/lightmeter; build or install it, "
-                      "or name it in LIGHTMETER_AGENT", self, self);
+    static const char *const places[] = {"", "/../lib/lightmeter", "/../" LIGHTMETER_LIBDIR "/lightmeter"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        buf_fini(path);
+        buf_printf(path, "%s%s/" AGENT_FILE, self, places[i]);
+        if (is_agent(path))
+            return 0;
+    }
+    return err_set(e, AGENT_FILE " is neither in %s nor in %s/../" LIGHTMETER_LIBDIR "/lightmeter; build or "
+                      "install it, or name it in LIGHTMETER_AGENT", self, self);
 }
 
 // Whether the library is preloaded, and why not.
 static void choose_agent(struct session *s)
 {
     struct err why = {0};
-    if (s->target.verdict == ELF_FOREIGN) {
+    if (s->target.verdict == TARGET_FOREIGN) {
         // Its loader would only print an error on the target's stderr.
         buf_fini(&s->agent);
         return;
@@ -140,7 +143,7 @@ done:
 
 static int open_all(struct session *s, struct err *e)
 {
-    elf_target_judge(s->options->argv[0], &s->target);
+    target_judge(s->options->argv[0], &s->target);
     choose_agent(s);
     trace_clock_start(&s->clock, clock_tsc_is_usable());
     if (open_dir(s, e) < 0)

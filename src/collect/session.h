@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "collect/elf.h"
+#include "collect/target.h"
 #include "collect/follow.h"
 #include "collect/launch.h"
 #include "collect/meta.h"
@@ -19,7 +19,7 @@
 
 struct session {
     const struct collect_options *options; // borrowed
-    struct elf_target target;
+    struct target target;
     struct buf agent;         // path of the library to preload; empty: none
     struct err agent_missing; // why, when Lightmeter is the reason
     struct trace_clock clock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Judging programs: real ones of the system, and made-up headers in a folder of the test.
-#include "collect/elf.h"
+#include "collect/target.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,9 +70,9 @@ static unsigned own_machine(void)
 static void a_dynamic_program_is_fine(void **state)
 {
     (void)state;
-    struct elf_target t;
-    elf_target_judge("sh", &t);
-    assert_int_equal(t.verdict, ELF_DYNAMIC);
+    struct target t;
+    target_judge("sh", &t);
+    assert_int_equal(t.verdict, TARGET_DYNAMIC);
     assert_string_equal(t.why, "");
     assert_non_null(strstr(t.path, "/sh"));
     assert_string_equal(t.asan, "");
@@ -81,106 +81,106 @@ static void a_dynamic_program_is_fine(void **state)
 static void a_static_program_is_told(void **state)
 {
     (void)state;
-    struct elf_target t;
-    elf_target_judge(make_elf("static", ELFCLASS64, own_machine(), NULL), &t);
-    assert_int_equal(t.verdict, ELF_STATIC);
+    struct target t;
+    target_judge(make_elf("static", ELFCLASS64, own_machine(), NULL), &t);
+    assert_int_equal(t.verdict, TARGET_STATIC);
     assert_non_null(strstr(t.why, "static"));
 }
 
 static void foreign_programs_are_told(void **state)
 {
     (void)state;
-    struct elf_target t;
-    elf_target_judge(make_elf("other", ELFCLASS64, EM_S390, "/lib/ld64.so.1"), &t);
-    assert_int_equal(t.verdict, ELF_FOREIGN);
-    elf_target_judge(make_elf("small", ELFCLASS32, own_machine(), "/lib/ld-linux.so.2"), &t);
-    assert_int_equal(t.verdict, ELF_FOREIGN);
+    struct target t;
+    target_judge(make_elf("other", ELFCLASS64, EM_S390, "/lib/ld64.so.1"), &t);
+    assert_int_equal(t.verdict, TARGET_FOREIGN);
+    target_judge(make_elf("small", ELFCLASS32, own_machine(), "/lib/ld-linux.so.2"), &t);
+    assert_int_equal(t.verdict, TARGET_FOREIGN);
     assert_non_null(strstr(t.why, "word size"));
-    elf_target_judge(make_elf("musl", ELFCLASS64, own_machine(), "/lib/ld-musl-x86_64.so.1"), &t);
-    assert_int_equal(t.verdict, ELF_FOREIGN);
+    target_judge(make_elf("musl", ELFCLASS64, own_machine(), "/lib/ld-musl-x86_64.so.1"), &t);
+    assert_int_equal(t.verdict, TARGET_FOREIGN);
     assert_non_null(strstr(t.why, "ld-musl"));
 }
 
 static void a_script_is_judged_by_its_interpreter(void **state)
 {
     (void)state;
-    struct elf_target t;
+    struct target t;
     char text[160], path[128];
-    elf_target_judge(make_text("script", "#! /bin/sh -e\nexit 0\n"), &t);
-    assert_int_equal(t.verdict, ELF_DYNAMIC);
+    target_judge(make_text("script", "#! /bin/sh -e\nexit 0\n"), &t);
+    assert_int_equal(t.verdict, TARGET_DYNAMIC);
     assert_string_equal(t.judged, "/bin/sh");
     snprintf(path, sizeof path, "%s", make_elf("runner", ELFCLASS64, own_machine(), NULL));
     snprintf(text, sizeof text, "#!%s\n", path);
-    elf_target_judge(make_text("static_script", text), &t);
-    assert_int_equal(t.verdict, ELF_STATIC);
+    target_judge(make_text("static_script", text), &t);
+    assert_int_equal(t.verdict, TARGET_STATIC);
     assert_string_equal(t.judged, path);
-    elf_target_judge(make_text("env_script", "#!/usr/bin/env -S A=1 sh -x\n"), &t);
-    assert_int_equal(t.verdict, ELF_DYNAMIC);
+    target_judge(make_text("env_script", "#!/usr/bin/env -S A=1 sh -x\n"), &t);
+    assert_int_equal(t.verdict, TARGET_DYNAMIC);
     assert_non_null(strstr(t.judged, "/sh"));
-    elf_target_judge(make_text("plain", "exit 0\n"), &t);
+    target_judge(make_text("plain", "exit 0\n"), &t);
     assert_string_equal(t.judged, "/bin/sh");
-    assert_int_equal(t.verdict, ELF_DYNAMIC);
+    assert_int_equal(t.verdict, TARGET_DYNAMIC);
     // A script that names itself ends the search.
     snprintf(text, sizeof text, "#!%s/loop\n", folder);
-    elf_target_judge(make_text("loop", text), &t);
-    assert_int_equal(t.verdict, ELF_UNKNOWN);
+    target_judge(make_text("loop", text), &t);
+    assert_int_equal(t.verdict, TARGET_UNKNOWN);
 }
 
 static void what_cannot_be_read_is_unknown(void **state)
 {
     (void)state;
-    struct elf_target t;
-    elf_target_judge("no-such-program-anywhere", &t);
-    assert_int_equal(t.verdict, ELF_UNKNOWN);
+    struct target t;
+    target_judge("no-such-program-anywhere", &t);
+    assert_int_equal(t.verdict, TARGET_UNKNOWN);
     assert_string_equal(t.path, "");
-    elf_target_judge(make("locked", "x", 1, 0644), &t);
+    target_judge(make("locked", "x", 1, 0644), &t);
     assert_string_equal(t.path, "");
-    elf_target_judge(make("stump", ELFMAG, SELFMAG, 0755), &t); // shorter than a header
-    assert_int_equal(t.verdict, ELF_DYNAMIC);                   // execvp hands it to the shell
+    target_judge(make("stump", ELFMAG, SELFMAG, 0755), &t); // shorter than a header
+    assert_int_equal(t.verdict, TARGET_DYNAMIC);                   // execvp hands it to the shell
     assert_string_equal(t.judged, "/bin/sh");
-    elf_target_judge("", &t);
+    target_judge("", &t);
     assert_string_equal(t.path, "");
 }
 
 static void privilege_counts_where_it_is_gained(void **state)
 {
     (void)state;
-    struct elf_target t;
+    struct target t;
     struct buf program = {0};
     assert_int_equal(file_read("/bin/sh", 64u << 20, &program, NULL), 0);
     const char *path = make("shell", program.at, program.length_bytes, 0755);
     buf_fini(&program);
     assert_int_equal(chmod(path, 04755), 0);
-    elf_target_judge(path, &t); // setuid to ourselves gains nothing
-    assert_int_equal(t.verdict, ELF_DYNAMIC);
+    target_judge(path, &t); // setuid to ourselves gains nothing
+    assert_int_equal(t.verdict, TARGET_DYNAMIC);
     if (getuid() != 0)
         return;
     assert_int_equal(chown(path, 65534, 65534), 0);
     assert_int_equal(chmod(path, 04755), 0);
-    elf_target_judge(path, &t);
-    assert_int_equal(t.verdict, ELF_PRIVILEGED);
+    target_judge(path, &t);
+    assert_int_equal(t.verdict, TARGET_PRIVILEGED);
     assert_non_null(strstr(t.why, "setuid"));
     assert_int_equal(chmod(path, 02755), 0);
-    elf_target_judge(path, &t);
+    target_judge(path, &t);
     assert_non_null(strstr(t.why, "setgid"));
 }
 
 static void the_path_is_searched_in_order(void **state)
 {
     (void)state;
-    char out[ELF_PATH_BYTES], path[256], wanted[256];
+    char out[TARGET_PATH_BYTES], path[256], wanted[256];
     char *old = strdup(getenv("PATH"));
     make("tool", "x", 1, 0755);
     make("hidden", "x", 1, 0644);
     snprintf(path, sizeof path, "/nonexistent:%s:/bin", folder);
     setenv("PATH", path, 1);
-    assert_int_equal(elf_path_search("tool", out, sizeof out), 0);
+    assert_int_equal(target_path_search("tool", out, sizeof out), 0);
     snprintf(wanted, sizeof wanted, "%s/tool", folder);
     assert_string_equal(out, wanted);
-    assert_int_equal(elf_path_search("hidden", out, sizeof out), -1);
-    assert_int_equal(elf_path_search("sh", out, sizeof out), 0);
+    assert_int_equal(target_path_search("hidden", out, sizeof out), -1);
+    assert_int_equal(target_path_search("sh", out, sizeof out), 0);
     assert_string_equal(out, "/bin/sh");
-    assert_int_equal(elf_path_search(folder, out, sizeof out), -1); // a directory
+    assert_int_equal(target_path_search(folder, out, sizeof out), -1); // a directory
     setenv("PATH", old, 1);
     free(old);
 }

@@ -2,7 +2,7 @@
 // Reads the first bytes of a program (shebang or ELF header), its program headers and its dynamic
 // section to tell whether LD_PRELOAD reaches it. Lengths in the file are distrusted: everything is
 // read with pread into fixed buffers. Called once per launch. Threads: no shared state.
-#include "collect/elf.h"
+#include "collect/target.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static int can_execute(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-int elf_path_search(const char *name, char *out, unsigned long out_bytes)
+int target_path_search(const char *name, char *out, unsigned long out_bytes)
 {
     if (!*name)
         return -1;
@@ -164,34 +164,34 @@ static int is_privileged(const char *path, const char **kind)
     return getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-static void judge_image(const struct image *m, const struct image *own, struct elf_target *out)
+static void judge_image(const struct image *m, const struct image *own, struct target *out)
 {
     const char *kind = "";
     if (m->head.e_ident[EI_CLASS] != own->head.e_ident[EI_CLASS] ||
         m->head.e_ident[EI_DATA] != own->head.e_ident[EI_DATA] ||
         m->head.e_machine != own->head.e_machine) {
-        out->verdict = ELF_FOREIGN;
+        out->verdict = TARGET_FOREIGN;
         snprintf(out->why, sizeof out->why,
             "%.500s is built for another processor or word size than this Lightmeter", out->judged);
     } else if (!m->loader[0] && strcmp(base_of(out->judged), base_of(own->loader)) == 0) {
-        out->verdict = ELF_DYNAMIC; // the loader itself, told to run a program
+        out->verdict = TARGET_DYNAMIC; // the loader itself, told to run a program
     } else if (!m->loader[0]) {
-        out->verdict = ELF_STATIC;
+        out->verdict = TARGET_STATIC;
         snprintf(out->why, sizeof out->why,
             "%.500s is statically linked: it has no dynamic loader, so nothing can be preloaded",
             out->judged);
     } else if (is_privileged(out->judged, &kind)) {
-        out->verdict = ELF_PRIVILEGED;
+        out->verdict = TARGET_PRIVILEGED;
         snprintf(out->why, sizeof out->why,
             "%.500s is %s: the dynamic loader ignores preloaded libraries in such a program",
             out->judged, kind);
     } else if (strcmp(base_of(m->loader), base_of(own->loader)) != 0) {
-        out->verdict = ELF_FOREIGN;
+        out->verdict = TARGET_FOREIGN;
         snprintf(out->why, sizeof out->why,
             "%.400s uses the loader %.200s, this Lightmeter is built for %.100s", out->judged,
             m->loader, base_of(own->loader));
     } else {
-        out->verdict = ELF_DYNAMIC;
+        out->verdict = TARGET_DYNAMIC;
         find_asan(m, out->asan, sizeof out->asan);
     }
 }
@@ -216,25 +216,25 @@ static int script_interpreter(const char *path, char *out, size_t out_bytes)
         return 1;
     while ((word = strtok_r(NULL, " \t", &rest)) != NULL)
         if (*word != '-' && !strchr(word, '=')) {
-            char found[ELF_PATH_BYTES];
-            if (elf_path_search(word, found, sizeof found) == 0)
+            char found[TARGET_PATH_BYTES];
+            if (target_path_search(word, found, sizeof found) == 0)
                 snprintf(out, out_bytes, "%s", found);
             break;
         }
     return 1;
 }
 
-void elf_target_judge(const char *command, struct elf_target *out)
+void target_judge(const char *command, struct target *out)
 {
-    *out = (struct elf_target){.verdict = ELF_UNKNOWN};
-    if (elf_path_search(command, out->path, sizeof out->path) < 0) {
+    *out = (struct target){.verdict = TARGET_UNKNOWN};
+    if (target_path_search(command, out->path, sizeof out->path) < 0) {
         out->path[0] = 0;
         return;
     }
     memcpy(out->judged, out->path, sizeof out->judged);
     int is_script = 0;
     for (int i = 0; i < SCRIPT_DEPTH; i++) {
-        char next[ELF_PATH_BYTES];
+        char next[TARGET_PATH_BYTES];
         if (!script_interpreter(out->judged, next, sizeof next))
             break;
         is_script = 1;
