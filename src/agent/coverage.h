@@ -4,8 +4,8 @@
 #ifndef LIGHTMETER_AGENT_COVERAGE_H
 #define LIGHTMETER_AGENT_COVERAGE_H
 
-// A slot of the object `caller` was pointed at a hook of the set (index into hook_sets).
-void coverage_add(int set, const char *caller);
+// A slot was pointed at a hook of the set (index into hook_sets).
+void coverage_add(int set);
 
 // An object was loaded; it may be a library that a set follows.
 void coverage_see(const char *object);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GOT patcher. A scan first lists the loaded objects under the loader's lock, then takes a
-// reference to each new one (so that it cannot be unloaded) and exchanges its slots. A slot that was
-// not bound yet is resolved first, as the loader would. Called at start and from dlsym; one scan at a
-// time. Nothing is unpatched: the agent stays for the life of the process.
+// The GOT patcher. A scan lists the loaded objects, waits until no dlopen of another thread is under way
+// (so that all on the list are relocated), and then exchanges the slots of those it has not seen yet,
+// under the loader's list lock and without calling the loader: a dlopen that only asks for a reference
+// would run constructors before their turn. A slot that was not bound yet is resolved as the loader
+// would. Called at start and from dlsym; one scan at a time. Nothing is unpatched: the agent stays.
 #include "agent/patch.h"
 
 #include "agent/coverage.h"
@@ -17,21 +18,13 @@
 #include <unistd.h>
 
 #define OBJECTS_LIMIT 2048
-#define NAME_BYTES 256
-
-struct candidate {
-    uintptr_t base;
-    const ElfW(Phdr) * headers;
-    size_t header_count;
-    char name[NAME_BYTES];
-};
 
 static struct {
     _Atomic int is_scanning, is_started;
     _Atomic unsigned long long adds, subs;
-    struct candidate list[256]; // new objects of this round
-    size_t count;
-    uint64_t seen[OBJECTS_LIMIT]; // keys of objects already scanned
+    uint64_t listed[OBJECTS_LIMIT]; // keys of the objects there are
+    size_t listed_count;
+    uint64_t seen[OBJECTS_LIMIT]; // keys of those already scanned
     size_t seen_count;
 } patch;
 
@@ -43,10 +36,10 @@ static uint64_t key_of(const struct dl_phdr_info *info)
     return key;
 }
 
-static int is_seen(uint64_t key)
+static int has_key(const uint64_t *keys, size_t count, uint64_t key)
 {
-    for (size_t i = 0; i < patch.seen_count; i++) {
-        if (patch.seen[i] == key)
+    for (size_t i = 0; i < count; i++) {
+        if (keys[i] == key)
             return 1;
     }
     return 0;
@@ -69,48 +62,22 @@ static int list_object(struct dl_phdr_info *info, size_t length, void *unused)
     (void)length;
     (void)unused;
     atomic_store(&patch.adds, info->dlpi_adds);
-    atomic_store(&patch.subs, info->dlpi_subs);
-    uint64_t key = key_of(info);
-    if (is_seen(key) || patch.count == sizeof patch.list / sizeof *patch.list)
-        return 0;
-    if (patch.seen_count < OBJECTS_LIMIT)
-        patch.seen[patch.seen_count++] = key;
-    const char *name = info->dlpi_name ? info->dlpi_name : "";
-    if (is_left_alone(info) || strlen(name) >= NAME_BYTES)
-        return 0;
-    struct candidate *c = &patch.list[patch.count++];
-    *c = (struct candidate){.base = info->dlpi_addr, .headers = info->dlpi_phdr,
-        .header_count = info->dlpi_phnum};
-    strcpy(c->name, name);
+    if (atomic_exchange(&patch.subs, info->dlpi_subs) != info->dlpi_subs)
+        patch.seen_count = 0; // something was unloaded: another object may lie at its address
+    if (patch.listed_count < OBJECTS_LIMIT)
+        patch.listed[patch.listed_count++] = key_of(info);
     return 0;
 }
 
-// Where the loader would bind the slot of an undefined symbol.
-static void *resolve(const struct elf_object *o, void *handle, size_t index, const char *name)
-{
-    const char *version = elf_object_version(o, index);
-    void *found = NULL;
-    if (version && *version) {
-        found = dlvsym(RTLD_DEFAULT, name, version);
-        if (!found)
-            found = dlvsym(handle, name, version);
-    }
-    if (!found)
-        found = hook_real_dlsym(RTLD_DEFAULT, name);
-    if (!found)
-        found = hook_real_dlsym(handle, name);
-    return found;
-}
-
-static void *bound_value(
-    const struct elf_object *o, void *handle, size_t index, const char *name, uintptr_t value)
+// What the slot leads to now, or would when it is bound; 0 when there is no telling.
+static uintptr_t bound_value(const struct elf_object *o, size_t index, uintptr_t value)
 {
     const ElfW(Sym) *symbol = &o->symbols[index];
     int is_inside = value >= o->low && value < o->high;
     int is_own = symbol->st_shndx != SHN_UNDEF && value == o->base + symbol->st_value;
     if (value && (!is_inside || is_own))
-        return (void *)value;
-    return resolve(o, handle, index, name);
+        return value;
+    return value ? elf_object_resolve(o, index) : 0;
 }
 
 static void *thunk_for(const struct hook_function *f, void *original)
@@ -141,47 +108,49 @@ static void store_slot(const struct elf_object *o, uintptr_t slot, void *value)
         mprotect((void *)page, page_bytes, PROT_READ);
 }
 
-static void patch_slot(
-    const struct elf_object *o, void *handle, const char *library, const ElfW(Rela) * r)
+static void patch_slot(const struct elf_object *o, const ElfW(Rela) * r)
 {
     size_t index = ELF64_R_SYM(r->r_info);
     if (!index || !elf_object_is_slot((uint32_t)ELF64_R_TYPE(r->r_info)))
         return;
     const char *name = o->strings + o->symbols[index].st_name;
     struct symbols_hit hit = symbols_find(name);
+    int is_mapped = !hit.function && stage_map_is_wanted(name);
+    if (!hit.function && !is_mapped)
+        return;
     uintptr_t slot = o->base + r->r_offset;
     uintptr_t value = __atomic_load_n((uintptr_t *)slot, __ATOMIC_ACQUIRE);
-    if (hit.function) {
-        void *original = bound_value(o, handle, index, name, value);
-        void *thunk = original ? thunk_for(hit.function, original) : NULL;
-        if (thunk) {
-            store_slot(o, slot, thunk);
-            coverage_add(hit.set, library);
-        }
-    } else if (stage_map_is_wanted(name)) {
-        void *original = bound_value(o, handle, index, name, value);
-        void *thunk = original ? stage_map_thunk(name, original) : NULL;
-        if (thunk)
-            store_slot(o, slot, thunk);
-    }
+    void *original = (void *)bound_value(o, index, value);
+    if (!original)
+        return;
+    void *thunk = hit.function ? thunk_for(hit.function, original) : stage_map_thunk(name, original);
+    if (!thunk)
+        return;
+    store_slot(o, slot, thunk);
+    if (hit.function)
+        coverage_add(hit.set);
 }
 
-static void patch_object(const struct candidate *c)
+static int patch_object(struct dl_phdr_info *info, size_t length, void *unused)
 {
     struct elf_object o;
-    void *handle = dlopen(*c->name ? c->name : NULL, RTLD_LAZY | RTLD_NOLOAD);
-    if (!handle) {
-        dlerror();
-        return;
+    (void)length;
+    (void)unused;
+    uint64_t key = key_of(info);
+    if (!has_key(patch.listed, patch.listed_count, key) ||
+        has_key(patch.seen, patch.seen_count, key) || patch.seen_count == OBJECTS_LIMIT)
+        return 0;
+    patch.seen[patch.seen_count++] = key;
+    if (is_left_alone(info))
+        return 0;
+    coverage_see(info->dlpi_name ? info->dlpi_name : "");
+    if (elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0)
+        return 0;
+    for (int kind = 0; kind < 2; kind++) {
+        for (size_t i = 0; i < o.relocation_count[kind]; i++)
+            patch_slot(&o, &o.relocations[kind][i]);
     }
-    coverage_see(c->name);
-    if (elf_object_read(&o, c->base, c->headers, c->header_count) == 0) {
-        for (int kind = 0; kind < 2; kind++) {
-            for (size_t i = 0; i < o.relocation_count[kind]; i++)
-                patch_slot(&o, handle, c->name, &o.relocations[kind][i]);
-        }
-    }
-    dlclose(handle);
+    return 0;
 }
 
 static void scan(void)
@@ -190,26 +159,13 @@ static void scan(void)
     if (!atomic_compare_exchange_strong(&patch.is_scanning, &expected, 1))
         return;
     int saved_errno = errno;
-    unsigned long long subs = atomic_load(&patch.subs);
-    do {
-        patch.count = 0;
-        dl_iterate_phdr(list_object, NULL);
-        if (atomic_load(&patch.subs) != subs) {
-            // Something was unloaded: another object may lie at its address now.
-            subs = atomic_load(&patch.subs);
-            patch.seen_count = patch.count = 0;
-            dl_iterate_phdr(list_object, NULL);
-        }
-        for (size_t i = 0; i < patch.count; i++)
-            patch_object(&patch.list[i]);
-    } while (patch.count == sizeof patch.list / sizeof *patch.list);
+    patch.listed_count = 0;
+    dl_iterate_phdr(list_object, NULL);
+    // Any look-up waits for a dlopen that another thread is in; what was listed is relocated then.
+    hook_real_dlsym(RTLD_DEFAULT, "dl_iterate_phdr");
+    dl_iterate_phdr(patch_object, NULL);
     errno = saved_errno;
     atomic_store(&patch.is_scanning, 0);
-}
-
-int patch_is_scanning(void)
-{
-    return atomic_load(&patch.is_scanning);
 }
 
 void patch_forked(void)
@@ -256,7 +212,7 @@ void *patch_pointer(const char *name, void *original)
     void *thunk = thunk_for(hit.function, original);
     if (!thunk)
         return original;
-    coverage_add(hit.set, "(by dlsym)");
+    coverage_add(hit.set);
     return thunk;
 }
 

@@ -10,9 +10,6 @@
 // The first scan. Called once when recording is on.
 void patch_start(void);
 
-// Whether another thread scans now; pages that hold slots may be writable for a moment meanwhile.
-int patch_is_scanning(void);
-
 // Scans again if libraries came or went since the last scan. Cheap when not (about 20 ns).
 void patch_rescan(void);
 

@@ -6,10 +6,10 @@
 #include "agent/stage_map.h"
 
 #include "agent/config.h"
+#include "agent/elf_object.h"
 #include "agent/hook.h"
 #include "agent/process.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,12 +98,11 @@ static int match_function(const char *symbol)
 
 static int match_library(void *original)
 {
-    Dl_info info;
-    if (!map.has_libraries || !dladdr(original, &info) || !info.dli_fname)
+    char name[PATTERN_BYTES];
+    if (!map.has_libraries)
         return -1;
-    const char *slash = strrchr(info.dli_fname, '/');
-    const char *name = slash ? slash + 1 : info.dli_fname;
-    for (int i = 0; i < config.map_count; i++) {
+    elf_object_owner((uintptr_t)original, name, sizeof name);
+    for (int i = 0; i < config.map_count && *name; i++) {
         if (config.maps[i].is_library && config_matches(config.maps[i].pattern, name))
             return i;
     }
