@@ -6,32 +6,12 @@
 // Threads: any; completion callbacks run on ONNX Runtime's own threads.
 #include "agent/elf_object.h"
 #include "agent/hook.h"
-#include "agent/patch.h"
+#include "agent/hooks/onnxruntime_abi.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-// Indexes into struct OrtApi (offsetof / 8) of onnxruntime_c_api.h.
-enum ort_slot {
-    ORT_CREATE_SESSION = 7,
-    ORT_CREATE_SESSION_FROM_ARRAY = 8,
-    ORT_RUN = 9,
-    ORT_IS_TENSOR = 50,
-    ORT_GET_DIMENSIONS_COUNT = 61,
-    ORT_GET_DIMENSIONS = 62,
-    ORT_GET_TENSOR_TYPE_AND_SHAPE = 65,
-    ORT_RELEASE_STATUS = 93,
-    ORT_RELEASE_TENSOR_TYPE_AND_SHAPE = 99,
-    ORT_RUN_WITH_BINDING = 133,
-    ORT_RUN_ASYNC = 260,
-};
-// API versions: the first whose table has everything up to RunWithBinding, and up to RunAsync.
-#define ORT_VERSION_BINDING 8u
-#define ORT_VERSION_ASYNC 16u
 
 struct ort_base {
     void **(*get_api)(uint32_t version);
@@ -278,36 +258,19 @@ static const struct row {
     {ORT_RUN_ASYNC, ORT_VERSION_ASYNC, run_async_thunks, (void **)run_async_real},
 };
 
-struct place {
-    uintptr_t address;
-    struct elf_object object;
-    int is_found, is_writable;
+struct table {
+    void **api;
+    uint32_t version; // of the API
+    int index;        // into `tables`
 };
 
-static int find_place(struct dl_phdr_info *info, size_t length, void *result)
-{
-    (void)length;
-    struct place *p = result;
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
-        uintptr_t low = info->dlpi_addr + h->p_vaddr;
-        if (h->p_type != PT_LOAD || p->address < low || p->address - low >= h->p_memsz)
-            continue;
-        elf_object_read(&p->object, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
-        p->is_found = 1;
-        p->is_writable = (h->p_flags & PF_W) != 0;
-        return 1;
-    }
-    return 0;
-}
-
 // Stores into a slot of the table, which the loader made read-only after relocating it.
-static void store_slot(const struct place *p, void **slot, void *value)
+static void store_slot(const struct elf_object *o, void **slot, void *value)
 {
     uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE), mask = ~(page_bytes - 1);
     uintptr_t page = (uintptr_t)slot & mask;
     int is_read_only =
-        page >= (p->object.relro_low & mask) && page + page_bytes <= (p->object.relro_high & mask);
+        page >= (o->relro_low & mask) && page + page_bytes <= (o->relro_high & mask);
     if (is_read_only && mprotect((void *)page, page_bytes, PROT_READ | PROT_WRITE) != 0)
         return;
     __atomic_store_n(slot, value, __ATOMIC_RELEASE);
@@ -320,20 +283,35 @@ static int is_inside(const struct elf_object *o, const void *pointer)
     return (uintptr_t)pointer >= o->low && (uintptr_t)pointer < o->high;
 }
 
-static void patch_table(int table, void **api, uint32_t version)
+static void patch_table(const struct table *t, const struct elf_object *o)
 {
-    struct place p = {.address = (uintptr_t)api};
-    dl_iterate_phdr(find_place, &p);
-    if (!p.is_found || !p.is_writable)
-        return;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *r = &rows[i];
         // Somebody else's function in the table: not to be touched, its life is not known.
-        if (version < r->version || !is_inside(&p.object, api[r->slot]))
+        if (t->version < r->version || !is_inside(o, t->api[r->slot]))
             continue;
-        __atomic_store_n(&r->originals[table], api[r->slot], __ATOMIC_RELEASE);
-        store_slot(&p, &api[r->slot], r->thunks[table]);
+        __atomic_store_n(&r->originals[t->index], t->api[r->slot], __ATOMIC_RELEASE);
+        store_slot(o, &t->api[r->slot], r->thunks[t->index]);
     }
+}
+
+// For each loaded object: is the table in its data? The loader's list lock is held meanwhile, as it is
+// while the GOT patcher works, so that nobody else changes the protection of these pages.
+static int try_object(struct dl_phdr_info *info, size_t length, void *argument)
+{
+    (void)length;
+    const struct table *t = argument;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        uintptr_t offset = (uintptr_t)t->api - (info->dlpi_addr + h->p_vaddr);
+        if (h->p_type != PT_LOAD || !(h->p_flags & PF_W) || offset >= h->p_memsz)
+            continue;
+        struct elf_object o;
+        elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+        patch_table(t, &o);
+        return 1;
+    }
+    return 0;
 }
 
 // "1.30.0" -> 30, which is the newest version of the API that the library has. Asking GetApi for a
@@ -347,28 +325,19 @@ static uint32_t api_version(const struct ort_base *base)
     return minor < 1000 ? (uint32_t)minor : 0;
 }
 
-// A scan of this very library may go on in another thread and make the same page writable and then
-// read-only again. Not for long; else the table is left for the next caller.
-static int is_undisturbed(void)
-{
-    for (int i = 0; i < 10000 && patch_is_scanning(); i++)
-        sched_yield();
-    return !patch_is_scanning();
-}
-
 static void patch_base(const struct ort_base *base)
 {
-    if (!is_undisturbed())
-        return;
     int saved_errno = errno;
     uint32_t version = api_version(base);
     void **api = version >= ORT_VERSION_BINDING && base->get_api ? base->get_api(version) : NULL;
     for (int i = 0; api && i < TABLES; i++) {
         void **expected = NULL;
-        if (atomic_compare_exchange_strong(&tables[i], &expected, api))
-            patch_table(i, api, version);
-        else if (expected != api)
+        if (!atomic_compare_exchange_strong(&tables[i], &expected, api) && expected != api)
             continue;
+        // Also when the library was unloaded and came back to the same address.
+        struct table t = {api, version, i};
+        if (api[ORT_RUN] != run_thunks[i])
+            dl_iterate_phdr(try_object, &t);
         break;
     }
     errno = saved_errno;
