@@ -22,8 +22,11 @@ struct evidence {
 
 enum confidence { CONFIDENCE_INCONCLUSIVE, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 
+struct detector;
+
 // What one detector found. Strings live in the arena given to the detector.
 struct finding {
+    const struct detector *detector; // that found it
     const char *class_name; // "cpu-single-thread"
     const char *stage;      // "" when it concerns the whole run
     const char *title;      // one plain sentence
@@ -37,8 +40,9 @@ struct finding {
 struct detector {
     const char *name; // the class, with '_' for '-', as in the registry
     const char *help; // one line
-    int order;        // contamination first: startup 10, cpu-quota 20, source-paced 30, resources 40.., balanced 90
-    // Fills *out and returns 1 when the first signal was seen, else 0.
+    int order;        // contamination first: startup 10, cpu_quota 20, source_paced 30, resources 40.., balanced 90
+    // Fills *out and returns 1 when the first signal was seen, else 0. *out comes zeroed but for
+    // detector, class_name and stage ("").
     int (*detect_fn)(const struct facts *f, struct arena *a, struct finding *out);
 };
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several detectors need: the thread that holds the others up, ratios of the steady window, and
+// words for people. Called by detectors and verdict.c. Judges nothing. Threads: no state.
+#include "analyze/look.h"
+
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int look_is_too_short(const struct facts *f)
+{
+    if (f->steady_ns < LOOK_STEADY_LEAST_NS)
+        return 1;
+    return f->counted_by != FACTS_BY_NOTHING && f->items < LOOK_ITEMS_LEAST &&
+           f->steady_ns < LOOK_ITEMS_WORTH_NS;
+}
+
+double look_ratio(const struct facts *f, uint64_t ns)
+{
+    return f->steady_ns > 0 ? (double)ns / (double)f->steady_ns : 0;
+}
+
+double look_wanted_ratio(const struct facts *f, const struct facts_thread *t)
+{
+    return look_ratio(f, t->steady.cpu_ns + t->steady.runq_ns);
+}
+
+double look_cpu_ratio(const struct facts *f, const struct facts_thread *t)
+{
+    return look_ratio(f, t->steady.cpu_ns);
+}
+
+double look_busy_ratio(const struct facts *f, const struct facts_thread *t)
+{
+    const uint64_t waiting_ns = t->idle_ns + t->paced_ns;
+    return look_ratio(f, t->steady.wall_ns > waiting_ns ? t->steady.wall_ns - waiting_ns : 0);
+}
+
+const struct facts_thread *look_limiting(const struct facts *f)
+{
+    const struct facts_thread *best = NULL;
+    uint64_t best_ns = 0;
+    for (size_t i = 0; i < f->threads.count; i++) {
+        const struct facts_thread *t = &f->threads.at[i];
+        if (!t->carries_items || t->steady.wall_ns < t->idle_ns)
+            continue;
+        const uint64_t held_ns = t->steady.wall_ns - t->idle_ns;
+        if (!best || held_ns > best_ns) {
+            best = t;
+            best_ns = held_ns;
+        }
+    }
+    return best;
+}
+
+const char *look_stage(const struct facts *f, const struct facts_thread *t)
+{
+    if (t->stage == MODEL_NONE || t->stage_ns < t->unattributed.wall_ns)
+        return "";
+    return f->model->stages.at[t->stage].text;
+}
+
+const struct facts_stage *look_largest(const struct facts *f)
+{
+    const struct facts_stage *best = NULL;
+    for (size_t i = 0; i < f->stages.count; i++) {
+        const struct facts_stage *s = &f->stages.at[i];
+        if (strcmp(f->model->stages.at[s->stage].text, "wait") == 0 || s->share_ratio <= 0)
+            continue;
+        if (!best || s->share_ratio > best->share_ratio)
+            best = s;
+    }
+    return best;
+}
+
+const char *look_subject(struct arena *a, const char *stage)
+{
+    static const char *const words[][2] = {{"load", "Loading"}, {"receive", "Receiving"},
+        {"decode", "Decoding"}, {"convert", "Colour conversion"}, {"preprocess", "Preprocessing"},
+        {"transfer", "Copying to the device"}, {"infer", "Inference"},
+        {"postprocess", "Postprocessing"}, {"track", "Tracking"}, {"draw", "Drawing"},
+        {"encode", "Encoding"}, {"save", "Saving"}, {"send", "Sending"}, {"wait", "Waiting"},
+        {"", "Code outside the known stages"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], stage) == 0)
+            return words[i][1];
+    return arena_printf(a, "Stage '%s'", stage);
+}
+
+int look_percent(double ratio)
+{
+    const double percent = ratio * 100 + 0.5;
+    return percent < 0 ? 0 : percent > 100000 ? 100000 : (int)percent;
+}
+
+const char *look_duration(struct arena *a, double ns)
+{
+    if (ns >= 1e9)
+        return arena_printf(a, ns >= 1e10 ? "%.0f s" : "%.1f s", ns / 1e9);
+    if (ns >= 1e6)
+        return arena_printf(a, ns >= 1e7 ? "%.0f ms" : "%.1f ms", ns / 1e6);
+    return arena_printf(a, "%.0f us", ns / 1e3);
+}
+
+const char *look_cores(struct arena *a, double cores)
+{
+    const double whole = (double)(long long)(cores + 0.5);
+    const double off = cores - whole;
+    if (off > -0.05 && off < 0.05)
+        return whole == 1 ? "one core" : arena_printf(a, "%.0f cores", whole);
+    return arena_printf(a, "%.1f cores", cores);
+}
+
+void look_add(struct arena *a, struct finding *out, struct evidence e, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    e.text = arena_strdup(a, text);
+    *vec_push(&out->evidence) = e;
+}
+
+void look_how(struct finding *out, const char *text)
+{
+    *vec_push(&out->how) = text;
+}
+
+void look_wont(struct finding *out, const char *text)
+{
+    *vec_push(&out->will_not_help) = text;
+}
+
+void look_add_cores(const struct facts *f, struct arena *a, struct finding *out, int signal)
+{
+    const struct facts_machine *m = &f->machine;
+    if (m->cpu_used_cores < 0)
+        return;
+    const struct evidence e = {
+        .kind = EVIDENCE_MEASURED, .value = m->cpu_used_cores, .unit = "cores", .signal = signal};
+    const char *how = m->cpu_is_sampled ? "seen from outside" : "summed up over its threads";
+    if (m->cores_allowed > 0)
+        look_add(a, out, e, "the program used %.2f of the %.3g cores it may use (%s)",
+            m->cpu_used_cores, m->cores_allowed, how);
+    else
+        look_add(a, out, e, "the program used %.2f cores (%s); how many it may use is not known",
+            m->cpu_used_cores, how);
+}

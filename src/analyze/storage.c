@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// See storage.h. Called by detectors/io_latency.c and detectors/io_bandwidth.c. Threads: no state.
+#include "analyze/storage.h"
+
+#define COLD_RATIO 0.25
+#define WARM_RATIO 0.01
+#define PRESSURE_RATIO 0.10
+#define NO_PRESSURE_RATIO 0.02
+
+struct storage storage_look(const struct facts *f)
+{
+    struct storage s = {.thread = look_limiting(f), .bytes_per_s = -1, .cold_ratio = -1};
+    if (!s.thread)
+        return s;
+    s.blocked_ratio = look_ratio(f, s.thread->steady.cause_ns[TRACE_CAUSE_IO]);
+    for (size_t i = 0; i < f->threads.count; i++)
+        s.in_flight += look_ratio(f, f->threads.at[i].steady.cause_ns[TRACE_CAUSE_IO]);
+    const struct facts_stage *load = facts_stage_find(f, "load");
+    if (load) {
+        s.calls = load->calls;
+        s.bytes = load->bytes;
+    }
+    const struct facts_machine *m = &f->machine;
+    if (m->read_bytes == UINT64_MAX || f->steady_ns <= 0)
+        return s;
+    s.bytes_per_s = (double)m->read_bytes * 1e9 / (double)f->steady_ns;
+    const double read = m->rchar_bytes != UINT64_MAX ? (double)m->rchar_bytes : (double)s.bytes;
+    if (read > 0)
+        s.cold_ratio = (double)m->read_bytes / read;
+    return s;
+}
+
+int storage_confirm(
+    const struct facts *f, const struct storage *s, struct arena *a, struct finding *out)
+{
+    const double psi = f->machine.psi_io_ratio;
+    const int is_cold = s->cold_ratio >= COLD_RATIO, is_pressed = psi >= PRESSURE_RATIO;
+    const int is_warm = s->cold_ratio >= 0 && s->cold_ratio < WARM_RATIO && psi < NO_PRESSURE_RATIO;
+    const int result = is_cold || is_pressed ? 1 : is_warm ? -1 : 0;
+    if (s->cold_ratio >= 0)
+        look_add(a, out,
+            (struct evidence){.kind = EVIDENCE_MEASURED, .value = s->cold_ratio, .unit = "ratio",
+                .signal = is_cold || is_warm ? 2 : 0},
+            is_warm ? "but %d %% of the bytes read came from storage (%.1f MB/s): files were in "
+                      "memory, or came through a pipe or a network file system"
+                    : "%d %% of the bytes read came from storage (%.1f MB/s)",
+            look_percent(s->cold_ratio), s->bytes_per_s / 1e6);
+    if (psi >= 0)
+        look_add(a, out,
+            (struct evidence){.kind = EVIDENCE_MEASURED, .value = psi, .unit = "ratio",
+                .signal = is_pressed ? 2 : 0},
+            "some task of the machine was stalled on I/O for %d %% of the time (PSI)",
+            look_percent(psi));
+    return result;
+}
