@@ -28,7 +28,8 @@ struct recovery {
     int dir_fd;
     int is_same_boot;
     struct rundir_meta meta;
-    struct json *merged; // META of the part file
+    struct json *merged;       // META of the part file
+    struct trace_reader *part; // NULL: there is none
     struct trace_pack *pack;
     struct drain *drain;
     struct recover_result *result;
@@ -107,23 +108,25 @@ static int block_copy(struct recovery *r, const struct trace_block_view *block, 
     return trace_pack_copy(r->pack, block->stored, block->stored_bytes, e);
 }
 
-// Takes the part file over, as far as it is intact. A missing one is noted, and no failure.
-static int part_copy(struct recovery *r, struct err *e)
+// Opens the part file; a missing or unreadable one is noted, and no failure.
+static void part_open(struct recovery *r)
 {
     struct err why = {0};
-    struct trace_block_view block;
-    struct trace_reader *reader = trace_reader_open(r->meta.part, &why);
-    int result = 0;
-    if (!reader) {
+    r->part = trace_reader_open(r->meta.part, &why);
+    if (!r->part)
         buf_printf(&r->result->notes, "Only what the directory holds was recovered: %s.\n",
             err_text(&why));
-        return 0;
-    }
-    while (result == 0 && trace_reader_next(reader, &block))
+}
+
+// Takes the part file over, as far as it is intact.
+static int part_copy(struct recovery *r, struct err *e)
+{
+    struct trace_block_view block;
+    int result = 0;
+    while (result == 0 && r->part && trace_reader_next(r->part, &block))
         result = block_copy(r, &block, e);
-    for (size_t i = 0; i < trace_reader_damage_count(reader); i++)
-        buf_printf(&r->result->notes, "%s\n", trace_reader_damage(reader, i).text);
-    trace_reader_close(&reader);
+    for (size_t i = 0; r->part && i < trace_reader_damage_count(r->part); i++)
+        buf_printf(&r->result->notes, "%s\n", trace_reader_damage(r->part, i).text);
     return result;
 }
 
@@ -177,9 +180,11 @@ static int trace_write(struct recovery *r, const char *output, struct err *e)
     struct trace_clock clock;
     int result = -1;
     (void)trace_clock_get(&clock, r->meta.meta, NULL, NULL);
+    // Before the new file is made: it might get the name of a part file that is gone.
+    part_open(r);
     r->pack = trace_pack_create(output, clock.start_unix_ns, e);
     if (!r->pack)
-        return -1;
+        goto done;
     const struct drain_options options = {
         .dir = r->dir, .dir_fd = r->dir_fd, .pack = r->pack, .is_read_only = 1};
     r->drain = drain_open(&options, e);
@@ -200,6 +205,7 @@ static int trace_write(struct recovery *r, const char *output, struct err *e)
         goto done;
     result = trace_pack_commit(&r->pack, e);
 done:
+    trace_reader_close(&r->part);
     drain_close(&r->drain);
     trace_pack_abort(&r->pack);
     return result;
