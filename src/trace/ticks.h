@@ -42,7 +42,7 @@ static inline int64_t ticks_scale_ns(const struct ticks_scale *s, uint64_t ticks
     const uint64_t back = 0 - forward;
     const wide part = (wide)back * s->fraction;
     const uint64_t up = (uint64_t)(part >> 64) + ((uint64_t)part != 0);
-    return -(int64_t)(back * s->whole + up);
+    return (int64_t)(0 - (back * s->whole + up));
 }
 
 // Ticks of the run's clock now.
