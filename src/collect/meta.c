@@ -122,8 +122,8 @@ static struct json *launcher_new(const struct summary_facts *s)
 {
     struct json *launcher = json_object();
     double wall_ns = s->wall_ns ? (double)s->wall_ns : 1;
-    json_put_int(launcher, "cpu_ns", (int64_t)s->finish_cpu_ns);
-    json_put_real(launcher, "cpu_ratio", (double)s->finish_cpu_ns / wall_ns);
+    json_put_int(launcher, "cpu_ns", (int64_t)s->cpu_ns);
+    json_put_real(launcher, "cpu_ratio", (double)s->cpu_ns / wall_ns);
     json_put_int(launcher, "sampling_cpu_ns", (int64_t)sampler_cpu_ns(s->follow->sampler));
     json_put_real(
         launcher, "sampling_cpu_ratio", (double)sampler_cpu_ns(s->follow->sampler) / wall_ns);

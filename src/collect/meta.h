@@ -24,7 +24,7 @@ struct json *meta_new(const struct meta_facts *m);
 struct summary_facts {
     const struct follow *follow;
     uint64_t wall_ns; // launch to the end of the target
-    uint64_t finish_cpu_ns; // own CPU time while the target ran
+    uint64_t cpu_ns;  // own CPU time meanwhile
 };
 
 // A new SUMMARY object, owned by the caller.

@@ -76,10 +76,11 @@ static int open_proc(uint32_t pid, const char *file)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static struct procs_entry *find_alive(struct procs *p, uint32_t pid)
+// The last process of that pid, alive or not.
+static struct procs_entry *find_last(struct procs *p, uint32_t pid)
 {
     for (size_t i = p->all.count; i-- > 0;)
-        if (p->all.at[i].pid == pid && p->all.at[i].is_alive)
+        if (p->all.at[i].pid == pid)
             return &p->all.at[i];
     return NULL;
 }
@@ -99,8 +100,8 @@ static void forget_one(struct procs *p)
 
 struct procs_entry *procs_add(struct procs *p, uint32_t pid, int has_agent)
 {
-    struct procs_entry *known = find_alive(p, pid);
-    if (known) {
+    struct procs_entry *known = find_last(p, pid);
+    if (known && known->is_alive) {
         known->has_agent |= has_agent;
         return known;
     }
@@ -201,7 +202,10 @@ static int is_finished(const struct procs *p, const char *name)
 
 static void take_announced(struct procs *p, const char *file_name, uint32_t pid)
 {
-    if (find_alive(p, pid) || is_of_run(p, pid))
+    struct procs_entry *known = find_last(p, pid);
+    if (known)
+        known->has_agent = 1;
+    else if (is_of_run(p, pid))
         procs_add(p, pid, 1);
     else if (is_finished(p, file_name))
         *vec_push(&p->ended) = pid; // it came and went between two looks

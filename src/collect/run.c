@@ -103,8 +103,8 @@ static int open_dir(struct session *s, struct err *e)
     return 0;
 }
 
-// Starts the trace with its META block, and leaves its description in the directory for `recover`.
-static int open_trace(struct session *s, struct err *e)
+// The META block, and a description of the run in the directory for `recover`.
+static int write_meta(struct session *s, struct err *e)
 {
     const struct meta_facts facts = {
         .options = s->options,
@@ -118,9 +118,6 @@ static int open_trace(struct session *s, struct err *e)
     struct buf text = {0}, output = {0}, part = {0};
     const struct trace_block_id id = {.type = TRACE_BLOCK_META};
     int result = -1;
-    s->pack = trace_pack_create(s->options->output, s->clock.start_unix_ns, e);
-    if (!s->pack)
-        goto done;
     json_print(meta, 0, &text);
     if (trace_pack_block(s->pack, &id, buf_text(&text), text.length_bytes, e) < 0)
         goto done;
@@ -141,25 +138,18 @@ done:
     return result;
 }
 
-static int open_all(struct session *s, struct err *e)
+// What takes time, so that little of it lies between the start of the run's clock and the launch.
+static int open_early(struct session *s, struct err *e)
 {
     target_judge(s->options->argv[0], &s->target);
     choose_agent(s);
-    trace_clock_start(&s->clock, clock_tsc_is_usable());
+    s->clock.is_tsc = clock_tsc_is_usable();
     if (open_dir(s, e) < 0)
         return -1;
     procs_init(&s->procs, s->dir_fd, buf_text(&s->dir), s->clock.is_tsc);
     s->sampler = sampler_new(&s->procs, s->clock.is_tsc);
-    if (open_trace(s, e) < 0)
-        return -1;
-    const struct handover_options handover = {
-        .clock = &s->clock,
-        .no_hooks = s->options->no_hooks,
-        .no_hook_count = s->options->no_hook_count,
-        .map = s->options->map,
-    };
-    s->control = handover_open(s->dir_fd, &handover, e);
-    if (!s->control)
+    s->pack = trace_pack_create(s->options->output, clock_read_ns(CLOCK_REALTIME), e);
+    if (!s->pack)
         return -1;
     const struct drain_options drain = {
         .dir = buf_text(&s->dir),
@@ -172,10 +162,23 @@ static int open_all(struct session *s, struct err *e)
         .is_pool_stocked = agent_path(s) != NULL,
     };
     s->drain = drain_open(&drain, e);
-    if (!s->drain)
-        return -1;
     // The first files are there before the target asks for them.
-    return drain_step(s->drain, 0, e) < 0 ? -1 : launch_signals_hold(&s->signals, e);
+    return !s->drain || drain_step(s->drain, 0, e) < 0 ? -1 : launch_signals_hold(&s->signals, e);
+}
+
+static int open_late(struct session *s, struct err *e)
+{
+    trace_clock_start(&s->clock, s->clock.is_tsc);
+    if (write_meta(s, e) < 0)
+        return -1;
+    const struct handover_options handover = {
+        .clock = &s->clock,
+        .no_hooks = s->options->no_hooks,
+        .no_hook_count = s->options->no_hook_count,
+        .map = s->options->map,
+    };
+    s->control = handover_open(s->dir_fd, &handover, e);
+    return s->control ? 0 : -1;
 }
 
 static int launch(struct session *s, pid_t *pid, struct err *e)
@@ -196,7 +199,7 @@ int collect_run(const struct collect_options *o, struct collect_result *r, struc
     struct session s = {.options = o, .dir_fd = -1, .signals = {.fd = -1}};
     pid_t pid = -1;
     *r = (struct collect_result){.launch_status = COLLECT_FAILED};
-    if (open_all(&s, e) == 0)
+    if (open_early(&s, e) == 0 && open_late(&s, e) == 0)
         r->launch_status = launch(&s, &pid, e);
     if (r->launch_status) {
         session_abandon(&s);
@@ -216,6 +219,7 @@ int collect_run(const struct collect_options *o, struct collect_result *r, struc
         .max_bytes = o->max_bytes,
         .dir_limit_bytes = s.dir_limit_bytes,
     };
+    s.launch_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
     follow_target(&s.follow);
     r->wait_status = s.follow.status;
     session_finish(&s, r);

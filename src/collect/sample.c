@@ -144,10 +144,9 @@ static void sample_process(struct sampler *s, struct procs_entry *entry, int lis
         sample_thread(s, entry->pid, &entry->threads.at[i]);
 }
 
-static void take_round(struct sampler *s)
+static void take_round(struct sampler *s, int scans)
 {
     uint64_t cpu_ns = clock_thread_cpu_ns();
-    int scans = s->rounds % SCAN_EVERY_ROUNDS == 0;
     if (scans)
         procs_scan(s->procs);
     s->ticks = ticks_now(s->clock_is_tsc);
@@ -171,14 +170,14 @@ uint64_t sampler_step(struct sampler *s, uint64_t now_ns)
 {
     if (now_ns < s->due_ns)
         return s->due_ns - now_ns;
-    take_round(s);
+    take_round(s, s->rounds % SCAN_EVERY_ROUNDS == 0);
     s->due_ns = now_ns + s->interval_ns;
     return s->interval_ns;
 }
 
 void sampler_finish(struct sampler *s)
 {
-    take_round(s);
+    take_round(s, 1);
 }
 
 void sampler_take(struct sampler *s, struct sampler_records *out)

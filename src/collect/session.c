@@ -114,7 +114,7 @@ static int write_rest(struct session *s, const struct buf *records, uint64_t wal
     const struct trace_block_id samples = {.type = TRACE_BLOCK_SAMPLES};
     const struct trace_block_id last = {.type = TRACE_BLOCK_SUMMARY};
     const struct summary_facts facts = {
-        .follow = &s->follow, .wall_ns = wall_ns, .finish_cpu_ns = cpu_ns};
+        .follow = &s->follow, .wall_ns = wall_ns, .cpu_ns = cpu_ns};
     struct buf text = {0};
     struct json *summary = NULL;
     int result = -1;
@@ -165,7 +165,7 @@ void session_finish(struct session *s, struct collect_result *r)
     struct err why = {0};
     struct buf records = {0};
     uint64_t wall_ns = clock_mono_ns() - s->clock.start.mono_ns;
-    uint64_t cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - s->launch_cpu_ns;
     handover_set(s->control, HANDOVER_STOP);
     say_target(s, &records);
     say_alive(s, &records);

@@ -33,6 +33,7 @@ struct session {
     struct drain *drain;
     struct launch_signals signals;
     struct follow follow;
+    uint64_t launch_cpu_ns; // own CPU time before the target ran
 };
 
 // After the target ended: packs the rest, writes the summary, commits the trace. What is to be said
