@@ -8,15 +8,15 @@
 #include "base/hist.h"
 
 enum name_flag {
-    NAME_WAIT = 1,       // of stage `wait`
-    NAME_LOCK = 2,       // waits for a mutex or a read-write lock
-    NAME_CALL = 4,       // a hooked call, not a mark: what it waits for inside is its own affair
-    NAME_IMAGE = 8,      // a decoding call that makes one image
-    NAME_SETUP = 16,     // loads a model or opens a session
-    NAME_INFER = 32,     // an inference call
-    NAME_RECEIVE = 64,   // of stage `receive`
-    NAME_WORK = 128,     // decoding and what comes after it: neither I/O nor waiting nor set-up
-    NAME_ITEM = 256,     // what items are counted at
+    NAME_WAIT = 1,          // of stage `wait`
+    NAME_LOCK = 2,          // waits for a mutex or a read-write lock
+    NAME_CALL = 4,          // a hooked call, not a mark: what it waits for inside is its own affair
+    NAME_IMAGE = 8,         // a decoding call that makes one image
+    NAME_SETUP = 16,        // loads a model or opens a session
+    NAME_INFER = 32,        // an inference call
+    NAME_RECEIVE = 64,      // of stage `receive`
+    NAME_WORK = 128,        // decoding and what comes after it: neither I/O nor waiting nor set-up
+    NAME_ITEM = 256,        // what items are counted at
     NAME_IMAGE_START = 512, // begins one image, for programs that never finish one
 };
 
@@ -30,7 +30,7 @@ struct name_info {
 // Sums over the spans of one name in the steady window.
 struct name_sum {
     uint64_t calls, bytes;
-    uint64_t folded; // calls that were folded, over the whole run
+    uint64_t folded;           // calls that were folded, over the whole run
     struct facts_split split;  // all threads; its CPU follows from the rest at the end
     struct facts_split thread; // of the thread being walked
     int is_touched;            // by it
@@ -40,7 +40,7 @@ struct name_sum {
 struct stage_sum {
     uint64_t calls, bytes, pixels, carried_ns; // carried_ns: own time on item-carrying threads
     uint32_t threads;
-    uint64_t thread_ns; // own time on the thread being walked
+    uint64_t thread_ns;   // own time on the thread being walked
     struct hist *latency; // NULL: none yet
 };
 
@@ -65,7 +65,7 @@ struct build {
     const struct model *m;
     struct facts *f;
     const struct facts_options *options;
-    int64_t from_ns, to_ns; // the steady window
+    int64_t from_ns, to_ns;     // the steady window
     VEC(struct name_info) info; // by name
     VEC(struct name_sum) names;
     VEC(struct stage_sum) stages;
@@ -79,8 +79,8 @@ struct build {
 void build_names_classify(struct build *b);
 void build_series_make(struct build *b);
 struct series build_series_find(const struct build *b, enum trace_metric metric, uint32_t subject);
-// A growing counter at a time, interpolated; before the first sample it is that one, or grows from 0
-// at `start_ns` when that is not negative. -1 when there is no sample.
+// A growing counter at a time, interpolated; before the first sample it is that one, or grows from
+// 0 at `start_ns` when that is not negative. -1 when there is no sample.
 double build_series_value(const struct series *s, int64_t at_ns, int64_t start_ns);
 int64_t build_overlap_ns(const struct build *b, int64_t start_ns, int64_t end_ns);
 // The CPU time of a split is what the rest of its wall time leaves.

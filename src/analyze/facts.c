@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the facts of a run: items and windows first, then one walk over all spans, then what follows
-// from its sums. Called by the report and by `run`. Threads: no shared state.
+// Makes the facts of a run: items and windows first, then one walk over all spans, then what
+// follows from its sums. Called by the report and by `run`. Threads: no shared state.
 #include "analyze/facts.h"
 
 #include "analyze/build.h"

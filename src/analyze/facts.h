@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was measured or derived from one run, in numbers: windows, items, stages with their cost
-// split, occupancy, queues, latencies, reconciliation, the machine's state. Filled by facts_new from
-// a model; read by the detectors and the report. Everything that could not be measured says so.
-// Threads: read-only after facts_new.
+// split, occupancy, queues, latencies, reconciliation, the machine's state. Filled by facts_new
+// from a model; read by the detectors and the report. Everything that could not be measured says
+// so. Threads: read-only after facts_new.
 #ifndef LIGHTMETER_ANALYZE_FACTS_H
 #define LIGHTMETER_ANALYZE_FACTS_H
 
@@ -34,8 +34,8 @@ struct facts_name {
 
 // One stage in the steady window.
 struct facts_stage {
-    uint32_t stage; // index into model.stages
-    uint64_t calls; // outermost ones that ended in the window
+    uint32_t stage;           // index into model.stages
+    uint64_t calls;           // outermost ones that ended in the window
     uint64_t items;           // items it handled, where known, else the run's item count
     struct facts_split split; // own time of its spans, all threads together
     double share_ratio;       // of the wall time of the item-carrying threads in the steady window
@@ -43,27 +43,28 @@ struct facts_stage {
     double occupancy_ratio;   // own time / (threads x steady)
     uint64_t bytes, pixels;
     struct facts_latency latency; // of its outermost calls
-    uint64_t library_cpu_ns;  // CPU of pool threads that worked for it (ONNX Runtime's, OpenCV's), where known
+    uint64_t library_cpu_ns; // CPU of pool threads that worked for it (ONNX Runtime's, OpenCV's),
+                             // where known
 };
 
 struct facts_thread {
-    uint32_t thread;          // index into model.threads
-    struct facts_split whole; // its wall time, in and out of spans, over its life
+    uint32_t thread;           // index into model.threads
+    struct facts_split whole;  // its wall time, in and out of spans, over its life
     struct facts_split steady; // the same within the steady window
-    uint64_t stages_ns;       // own time of all stages over its life
-    uint64_t unattributed_ns; // between the outermost spans, as measured independently of them
-    int64_t residual_ns;      // wall - stages - unattributed; 0 is right
+    uint64_t stages_ns;        // own time of all stages over its life
+    uint64_t unattributed_ns;  // between the outermost spans, as measured independently of them
+    int64_t residual_ns;       // wall - stages - unattributed; 0 is right
     int carries_items;
-    int is_pool;              // made by a library for its own work (ONNX Runtime's, OpenCV's, ...)
-    uint64_t kernel_cpu_ns;   // CPU over its life as the kernel counts it; UINT64_MAX: not known
-    int64_t cpu_residual_ns;  // kernel_cpu_ns - whole.cpu_ns; 0 when not known
+    int is_pool;             // made by a library for its own work (ONNX Runtime's, OpenCV's, ...)
+    uint64_t kernel_cpu_ns;  // CPU over its life as the kernel counts it; UINT64_MAX: not known
+    int64_t cpu_residual_ns; // kernel_cpu_ns - whole.cpu_ns; 0 when not known
     struct facts_split unattributed; // steady, outside all spans
-    uint32_t stage;           // that took most of its steady own time, `wait` excepted; MODEL_NONE: none
-    uint64_t stage_ns;        // own time of that stage, steady
-    uint64_t work_ns;         // steady own time of all stages but `wait`
-    uint64_t idle_ns;         // steady, blocked until another thread acts: queues, joins, locks
-    uint64_t lock_ns;         // part of idle_ns: for a mutex or a read-write lock
-    uint64_t paced_ns;        // steady, blocked by a clock, a device, a pipe or a peer
+    uint32_t stage;    // that took most of its steady own time, `wait` excepted; MODEL_NONE: none
+    uint64_t stage_ns; // own time of that stage, steady
+    uint64_t work_ns;  // steady own time of all stages but `wait`
+    uint64_t idle_ns;  // steady, blocked until another thread acts: queues, joins, locks
+    uint64_t lock_ns;  // part of idle_ns: for a mutex or a read-write lock
+    uint64_t paced_ns; // steady, blocked by a clock, a device, a pipe or a peer
 };
 
 struct facts_queue {
@@ -75,21 +76,21 @@ struct facts_queue {
 };
 
 struct facts_machine {
-    double cores_allowed;      // by affinity and quota
-    double quota_cores;        // 0: none
-    double cpu_used_cores;     // mean CPU of the run's processes in the steady window; <0: not known
-    double throttled_ratio;    // throttled periods / periods; <0: not known
+    double cores_allowed;   // by affinity and quota
+    double quota_cores;     // 0: none
+    double cpu_used_cores;  // mean CPU of the run's processes in the steady window; <0: not known
+    double throttled_ratio; // throttled periods / periods; <0: not known
     uint64_t throttled_ns;
-    double runq_ratio;         // run-queue wait / (wall of threads that ran), steady; <0: not known
-    double steal_ratio;        // <0: not known
+    double runq_ratio;  // run-queue wait / (wall of threads that ran), steady; <0: not known
+    double steal_ratio; // <0: not known
     double psi_cpu_ratio, psi_io_ratio, psi_memory_ratio; // some-stall share; <0: not known
-    uint64_t read_bytes, rchar_bytes; // of the run's processes; UINT64_MAX: not known
+    uint64_t read_bytes, rchar_bytes;    // of the run's processes; UINT64_MAX: not known
     uint64_t minor_faults, major_faults; // UINT64_MAX: not known
-    double other_busy_cores;   // CPU of the machine not used by the run; <0: not known
-    int cpu_is_sampled;        // cpu_used_cores was seen from outside, else summed up from the threads
-    double runnable_threads;   // mean on the machine, when sampled; <0: not known
-    uint32_t pool_threads;     // of libraries, that used CPU in the steady window
-    double pool_cores;         // mean CPU of these
+    double other_busy_cores;             // CPU of the machine not used by the run; <0: not known
+    int cpu_is_sampled; // cpu_used_cores was seen from outside, else summed up from the threads
+    double runnable_threads; // mean on the machine, when sampled; <0: not known
+    uint32_t pool_threads;   // of libraries, that used CPU in the steady window
+    double pool_cores;       // mean CPU of these
 };
 
 enum facts_counted_by {
@@ -110,7 +111,7 @@ struct facts {
     int64_t startup_ns, steady_ns, teardown_ns;
     uint64_t items;
     enum facts_counted_by counted_by;
-    const char *item_stage; // the stage or name items were counted at; "" for marks
+    const char *item_stage;  // the stage or name items were counted at; "" for marks
     double throughput_per_s; // steady: items after the first completion / steady; 0 below two items
     struct facts_latency item_latency; // marks only, else between completions (see latency_is_gap)
     int latency_is_gap;
@@ -119,19 +120,20 @@ struct facts {
     int64_t first_work_ns;    // the first decoding, preprocessing, inference, ... began; -1: none
     uint64_t setup_ns;        // of startup, in calls that load models or open sessions
     const char *setup_name;   // the longest of these, ""
-    uint64_t agentless_ns;    // of startup, before the first agent was up: the loader, static set-up
-    VEC(struct facts_stage) stages;  // by own time, largest first
-    VEC(struct facts_name) names;    // by own time, largest first
+    uint64_t agentless_ns; // of startup, before the first agent was up: the loader, static set-up
+    VEC(struct facts_stage) stages; // by own time, largest first
+    VEC(struct facts_name) names;   // by own time, largest first
     VEC(struct facts_thread) threads;
     VEC(struct facts_queue) queues;
     struct facts_split unattributed; // of item-carrying threads, steady
     double unattributed_ratio;
-    uint32_t item_threads; // item-carrying threads
-    uint64_t sum_ns, wall_ns; // over all threads: stages + unattributed, and wall
-    double residual_ratio;    // |wall - sum| / wall
-    double cpu_residual_ratio; // |kernel's CPU - ours| / wall of the threads where it is known; <0: none
-    int split_is_measured;    // 0: no process could tell CPU from waiting
-    double overhead_ratio;    // estimate of our own cost in the target: spans x cost per span / wall
+    uint32_t item_threads;     // item-carrying threads
+    uint64_t sum_ns, wall_ns;  // over all threads: stages + unattributed, and wall
+    double residual_ratio;     // |wall - sum| / wall
+    double cpu_residual_ratio; // |kernel's CPU - ours| / wall of the threads where it is known; <0:
+                               // none
+    int split_is_measured;     // 0: no process could tell CPU from waiting
+    double overhead_ratio; // estimate of our own cost in the target: spans x cost per span / wall
     uint64_t dropped_records;
     struct facts_machine machine;
 };

@@ -3,6 +3,7 @@
 // it. Called by facts.c before the walk, which needs the window. Threads: one owner.
 #include "analyze/build.h"
 
+#include "base/heap.h"
 #include "base/stats.h"
 
 #include <stdlib.h>
@@ -87,9 +88,7 @@ static struct item *item_find(struct item_table *t, struct item_key key)
 {
     if (t->used * 2 >= t->slots) {
         struct item_table bigger = {.slots = t->slots ? t->slots * 2 : 1024, .used = t->used};
-        bigger.at = calloc(bigger.slots, sizeof *bigger.at);
-        if (!bigger.at)
-            abort();
+        bigger.at = heap_alloc(bigger.slots, sizeof *bigger.at);
         for (size_t i = 0; i < t->slots; i++)
             if (t->at[i].is_used)
                 *item_slot(bigger.at, bigger.slots, t->at[i].key) = t->at[i];
@@ -190,12 +189,11 @@ static int compare_completion(const void *a, const void *b)
 static void sort_completions(struct build *b)
 {
     size_t i = 1;
-    while (i < b->completions.count &&
-           b->completions.at[i - 1].at_ns <= b->completions.at[i].at_ns)
+    while (i < b->completions.count && b->completions.at[i - 1].at_ns <= b->completions.at[i].at_ns)
         i++;
     if (i < b->completions.count)
-        qsort(b->completions.at, b->completions.count, sizeof *b->completions.at,
-            compare_completion);
+        qsort(
+            b->completions.at, b->completions.count, sizeof *b->completions.at, compare_completion);
 }
 
 static void set_windows(struct build *b)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several detectors need: the thread that holds the others up, ratios of the steady window, and
-// words for people. Called by detectors and verdict.c. Judges nothing. Threads: no state.
+// What several detectors need: the thread that holds the others up, ratios of the steady window,
+// and words for people. Called by detectors and verdict.c. Judges nothing. Threads: no state.
 #include "analyze/look.h"
 
 #include "base/buf.h"

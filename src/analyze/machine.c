@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine in the steady window: cores allowed and used, throttling, run-queue wait, pressure,
-// bytes from storage, faults. From the launcher's samples, and from the threads' own account where a
-// window is too short for them. Called by facts.c. Threads: one owner.
+// bytes from storage, faults. From the launcher's samples, and from the threads' own account where
+// a window is too short for them. Called by facts.c. Threads: one owner.
 #include "analyze/build.h"
 
 // CPU from outside comes in steps of 10 ms at intervals of 100 ms: below this it says too little.
@@ -9,7 +9,8 @@
 #define SAMPLED_LEAST 4u
 
 // Growth of a counter within the window; <0: not known.
-static double growth(const struct build *b, enum trace_metric metric, uint32_t subject, int64_t start_ns)
+static double growth(
+    const struct build *b, enum trace_metric metric, uint32_t subject, int64_t start_ns)
 {
     const struct series s = build_series_find(b, metric, subject);
     if (s.count < 2 && start_ns < 0)

@@ -2,6 +2,7 @@
 // Queues in the steady window, from the marks' put and get events: how deep on average and at most,
 // and how much of the time something was in them. Called by facts.c. Threads: one owner.
 #include "analyze/build.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 
@@ -45,9 +46,7 @@ void build_queues(struct build *b)
     const struct model *m = b->m;
     if (!m->queues.count)
         return;
-    struct queue_sum *sums = calloc(m->names.count, sizeof *sums);
-    if (!sums)
-        abort();
+    struct queue_sum *sums = heap_alloc(m->names.count, sizeof *sums);
     for (size_t i = 0; i < m->queues.count; i++)
         take_event(b, &sums[m->queues.at[i].name], &m->queues.at[i]);
     const double steady_ns = b->f->steady_ns > 0 ? (double)b->f->steady_ns : 1;

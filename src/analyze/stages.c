@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the sums of the walk to facts: which threads carry items, what each stage took, what remains
-// unattributed, and whether everything adds up. Called by facts.c after the walk. Threads: one owner.
+// unattributed, and whether everything adds up. Called by facts.c after the walk. Threads: one
+// owner.
 #include "analyze/build.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,9 +104,7 @@ static void fill_stage(struct build *b, uint32_t stage, const struct facts_split
 static void fill_stages(struct build *b)
 {
     struct facts *f = b->f;
-    struct facts_split *by_stage = calloc(b->stages.count + 1, sizeof *by_stage);
-    if (!by_stage)
-        abort();
+    struct facts_split *by_stage = heap_alloc(b->stages.count, sizeof *by_stage);
     for (size_t i = 0; i < b->thread_stages.count; i++) {
         const struct thread_stage *ts = &b->thread_stages.at[i];
         if (f->threads.at[ts->thread].carries_items)
@@ -191,8 +191,8 @@ static void reconcile(struct build *b)
         f->dropped_records += b->m->processes.at[i].dropped_records;
 }
 
-// Our own time in the target, by what a record of each kind costs, over the wall time of the threads
-// that carry items.
+// Our own time in the target, by what a record of each kind costs, over the wall time of the
+// threads that carry items.
 static void estimate_overhead(struct build *b)
 {
     struct facts *f = b->f;

@@ -39,7 +39,9 @@ int storage_confirm(
     const int result = is_cold || is_pressed ? 1 : is_warm ? -1 : 0;
     if (s->cold_ratio >= 0)
         look_add(a, out,
-            (struct evidence){.kind = EVIDENCE_MEASURED, .value = s->cold_ratio, .unit = "ratio",
+            (struct evidence){.kind = EVIDENCE_MEASURED,
+                .value = s->cold_ratio,
+                .unit = "ratio",
                 .signal = is_cold || is_warm ? 2 : 0},
             is_warm ? "but %d %% of the bytes read came from storage (%.1f MB/s): files were in "
                       "memory, or came through a pipe or a network file system"
@@ -47,7 +49,9 @@ int storage_confirm(
             look_percent(s->cold_ratio), s->bytes_per_s / 1e6);
     if (psi >= 0)
         look_add(a, out,
-            (struct evidence){.kind = EVIDENCE_MEASURED, .value = psi, .unit = "ratio",
+            (struct evidence){.kind = EVIDENCE_MEASURED,
+                .value = psi,
+                .unit = "ratio",
                 .signal = is_pressed ? 2 : 0},
             "some task of the machine was stalled on I/O for %d %% of the time (PSI)",
             look_percent(psi));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two I/O verdicts look at: how long the limiting thread is blocked in reads, how many reads
-// are in flight, whether bytes really came from storage. Used by detectors/io_*.c. Threads: no state.
+// What the two I/O verdicts look at: how long the limiting thread is blocked in reads, how many
+// reads are in flight, whether bytes really came from storage. Used by detectors/io_*.c. Threads:
+// no state.
 #ifndef LIGHTMETER_ANALYZE_STORAGE_H
 #define LIGHTMETER_ANALYZE_STORAGE_H
 
@@ -8,11 +9,11 @@
 
 struct storage {
     const struct facts_thread *thread; // the limiting one; NULL: none
-    double blocked_ratio;   // of the steady window that it is blocked in I/O
-    double in_flight;       // mean number of threads blocked in I/O
-    uint64_t calls, bytes;  // of the load stage
-    double bytes_per_s;     // from storage; <0: not known
-    double cold_ratio;      // bytes from storage / bytes read; <0: not known
+    double blocked_ratio;              // of the steady window that it is blocked in I/O
+    double in_flight;                  // mean number of threads blocked in I/O
+    uint64_t calls, bytes;             // of the load stage
+    double bytes_per_s;                // from storage; <0: not known
+    double cold_ratio;                 // bytes from storage / bytes read; <0: not known
 };
 
 struct storage storage_look(const struct facts *f);

@@ -48,9 +48,9 @@ static void add_root_splits(const struct build *b, const struct model_thread *t,
         const struct model_root_split *r = &t->root_splits.at[i];
         const int64_t until_ns = r->until_ns > since_ns ? r->until_ns : since_ns;
         const double length_ns = (double)(until_ns - since_ns);
-        const double ratio =
-            length_ns > 0 ? (double)build_overlap_ns(b, since_ns, until_ns) / length_ns
-                          : (double)(until_ns >= b->from_ns && until_ns <= b->to_ns);
+        const double ratio = length_ns > 0
+                                 ? (double)build_overlap_ns(b, since_ns, until_ns) / length_ns
+                                 : (double)(until_ns >= b->from_ns && until_ns <= b->to_ns);
         const uint64_t blocked_ns = r->split.off_ns - r->split.runq_ns;
         whole->runq_ns += r->split.runq_ns;
         whole->cause_ns[r->split.cause] += blocked_ns;
@@ -88,8 +88,9 @@ static void move_cpu(struct facts_split *s, uint64_t runq_ns, uint64_t other_ns)
     s->cause_ns[TRACE_CAUSE_OTHER] += other_ns;
 }
 
-// After a thread's last record nothing tells whether it ran: what the kernel did not count as CPU by
-// then was waiting. Only that stretch is put right, so that the rest stays an independent account.
+// After a thread's last record nothing tells whether it ran: what the kernel did not count as CPU
+// by then was waiting. Only that stretch is put right, so that the rest stays an independent
+// account.
 static void settle_tail(struct build *b, const struct model_thread *t, struct facts_thread *out,
     const struct walk_root *root, struct facts_split *gaps)
 {
@@ -123,9 +124,8 @@ void build_thread_root(struct build *b, struct facts_thread *out, const struct w
     const struct model_thread *t = &b->m->threads.at[out->thread];
     struct facts_split gaps = {0};
     gaps.wall_ns = root->gap_ns > root->fold_ns ? root->gap_ns - root->fold_ns : 0;
-    out->unattributed.wall_ns = root->gap_steady_ns > root->fold_steady_ns
-                                    ? root->gap_steady_ns - root->fold_steady_ns
-                                    : 0;
+    out->unattributed.wall_ns =
+        root->gap_steady_ns > root->fold_steady_ns ? root->gap_steady_ns - root->fold_steady_ns : 0;
     out->unattributed_ns = gaps.wall_ns;
     out->is_pool = is_pool_creator(t->creator);
     out->kernel_cpu_ns = kernel_ns(b, t, t->cpu_ns, t->start_cpu_ns, TRACE_METRIC_THREAD_CPU_NS);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weighs what the detectors found and reaches the one verdict: contamination first, then a paced
-// source, then resources, then balanced; inconclusive when a run is too short, when signals conflict
-// or when none was seen. Called by the report and by `run`. Threads: no shared state.
+// source, then resources, then balanced; inconclusive when a run is too short, when signals
+// conflict or when none was seen. Called by the report and by `run`. Threads: no shared state.
 #include "analyze/verdict.h"
 
 #include "analyze/detectors/detectors.h"
@@ -101,7 +101,8 @@ static const char *find_doubt(const struct facts *f, struct arena *a)
         return arena_printf(a, "%llu records were lost beside %llu that were kept",
             (unsigned long long)f->dropped_records, (unsigned long long)f->model->span_count);
     if (f->residual_ratio > RESIDUAL_RATIO)
-        return arena_printf(a, "the times do not add up: %.1f %% of the threads' wall time is missing",
+        return arena_printf(a,
+            "the times do not add up: %.1f %% of the threads' wall time is missing",
             f->residual_ratio * 100);
     return "";
 }
@@ -112,8 +113,7 @@ static void take_finding(const struct facts *f, struct verdict *v, const struct 
     v->class_name = best->class_name;
     v->stage = best->stage;
     v->headline = best->title;
-    v->confidence =
-        best->second_signal > 0 && !*doubt ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+    v->confidence = best->second_signal > 0 && !*doubt ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
     for (size_t i = 0; i < best->evidence.count; i++)
         *vec_push(&v->evidence) = best->evidence.at[i];
     for (size_t i = 0; i < best->will_not_help.count; i++)
@@ -123,7 +123,8 @@ static void take_finding(const struct facts *f, struct verdict *v, const struct 
     if (*doubt)
         *vec_push(&v->evidence) = (struct evidence){
             .text = arena_printf(v->arena, "no more than medium confidence: %s", doubt),
-            .kind = EVIDENCE_MEASURED, .unit = ""};
+            .kind = EVIDENCE_MEASURED,
+            .unit = ""};
 }
 
 static void add_evidence(
@@ -165,28 +166,33 @@ static const char *headline_start(const struct facts *f, struct arena *a)
         return arena_printf(a, "%s is %d %% of the time",
             look_subject(a, f->model->stages.at[s->stage].text), look_percent(s->share_ratio));
     if (f->unattributed_ratio > 0)
-        return arena_printf(a, "%s is %d %% of the time", look_subject(a, ""),
-            look_percent(f->unattributed_ratio));
+        return arena_printf(
+            a, "%s is %d %% of the time", look_subject(a, ""), look_percent(f->unattributed_ratio));
     return "No stage was seen at work";
 }
 
 // Says what would decide; `finding` is a contradicted one, or NULL.
-static void add_what_decides(const struct facts *f, struct verdict *v, const struct finding *finding)
+static void add_what_decides(
+    const struct facts *f, struct verdict *v, const struct finding *finding)
 {
     if (look_is_too_short(f))
         *vec_push(&v->how) = arena_printf(v->arena,
-            "Run on more input: at least %u items and a second of steady work (now %llu items, %s).",
+            "Run on more input: at least %u items and a second of steady work (now %llu items, "
+            "%s).",
             LOOK_ITEMS_LEAST, (unsigned long long)f->items,
             look_duration(v->arena, (double)f->steady_ns));
     if (f->counted_by == FACTS_BY_NOTHING)
-        *vec_push(&v->how) = "Say what an item is (--item-stage STAGE), or mark items with lm_item_end: "
-                             "start-up can then be told from the steady state.";
+        *vec_push(&v->how) =
+            "Say what an item is (--item-stage STAGE), or mark items with lm_item_end: "
+            "start-up can then be told from the steady state.";
     if (f->unattributed_ratio > 0.5)
-        *vec_push(&v->how) = "Name your own functions as stages (--stage-map FILE, or LM_STAGE in the "
-                             "code): most of the time is in none.";
+        *vec_push(&v->how) =
+            "Name your own functions as stages (--stage-map FILE, or LM_STAGE in the "
+            "code): most of the time is in none.";
     if (f->machine.cores_allowed <= 0)
-        *vec_push(&v->how) = "Record again with this version: the trace does not say how many cores the "
-                             "program may use.";
+        *vec_push(&v->how) =
+            "Record again with this version: the trace does not say how many cores the "
+            "program may use.";
     for (size_t i = 0; finding && i < finding->how.count; i++)
         *vec_push(&v->how) = finding->how.at[i];
     if (!v->how.count)
@@ -206,8 +212,8 @@ static void take_inconclusive(const struct facts *f, struct verdict *v)
         why = "but the run is too short to say what limits it";
         conflict = NULL;
     } else if (conflict) {
-        why = arena_printf(v->arena, "but the signals for %s contradict each other",
-            conflict->class_name);
+        why = arena_printf(
+            v->arena, "but the signals for %s contradict each other", conflict->class_name);
     }
     v->class_name = "inconclusive";
     v->confidence = CONFIDENCE_INCONCLUSIVE;

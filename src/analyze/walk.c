@@ -10,9 +10,9 @@
 // A span that is open where the walk is.
 struct open_span {
     uint32_t index;
-    int is_fold, is_root_fold; // root: it and all that enclose it are folds
-    int in_call;               // it or one that encloses it is a hooked call
-    int is_cut;                // by an edge of the window
+    int is_fold, is_root_fold;                    // root: it and all that enclose it are folds
+    int in_call;                                  // it or one that encloses it is a hooked call
+    int is_cut;                                   // by an edge of the window
     uint64_t stages, bytes_stages, pixels_stages; // bits of the stages on the path, with attributes
     uint64_t children_ns; // of a cut span: of its children within the window
 };
@@ -22,8 +22,8 @@ struct walk {
     const struct model_thread *t;
     struct facts_thread *out;
     struct walk_root root;
-    int64_t next_root_ns; // the start of the outermost span that comes after
-    int is_unsplit; // its process could not tell CPU from waiting
+    int64_t next_root_ns;          // the start of the outermost span that comes after
+    int is_unsplit;                // its process could not tell CPU from waiting
     struct model_split whole_wait; // what stands for the split of a wait then
     // Own time of spans that are not wholly in the window, and the part of it that is.
     struct facts_split beyond, cut;
@@ -34,8 +34,8 @@ static const struct open_span outside_all = {.is_root_fold = 1};
 
 // Puts `own_ns` of a span, of whose own time `self_ns` the split was measured, into a sum. CPU time
 // is what is left when everything has been added (build_split_settle).
-static void add_off(struct facts_split *into, const struct model_split *split, uint64_t own_ns,
-    uint64_t self_ns)
+static void add_off(
+    struct facts_split *into, const struct model_split *split, uint64_t own_ns, uint64_t self_ns)
 {
     uint64_t off_ns = split->off_ns, runq_ns = split->runq_ns;
     if (own_ns != self_ns) {
@@ -51,8 +51,8 @@ static void add_off(struct facts_split *into, const struct model_split *split, u
     into->cause_ns[split->cause] += off_ns - runq_ns;
 }
 
-static inline void add_own(struct facts_split *into, const struct model_split *split,
-    uint64_t own_ns, uint64_t self_ns)
+static inline void add_own(
+    struct facts_split *into, const struct model_split *split, uint64_t own_ns, uint64_t self_ns)
 {
     into->wall_ns += own_ns;
     if (__builtin_expect(split != NULL, 0))
@@ -60,8 +60,8 @@ static inline void add_own(struct facts_split *into, const struct model_split *s
 }
 
 // What a thread does that is blocked in a call: waits for another thread, or for the world outside.
-static void add_waiting(
-    struct walk *w, unsigned flags, const struct model_split *split, uint64_t own_ns, uint64_t self_ns)
+static void add_waiting(struct walk *w, unsigned flags, const struct model_split *split,
+    uint64_t own_ns, uint64_t self_ns)
 {
     struct facts_split part = {0};
     add_own(&part, split, own_ns, self_ns);
@@ -103,8 +103,8 @@ static inline void add_call(struct stage_sum *stage, const struct model_span *s)
         hist_add_many(stage->latency, s->self_ns / s->calls, s->calls);
 }
 
-static void add_attrs(
-    struct walk *w, const struct model_span *s, const struct open_span *above, struct open_span *here)
+static void add_attrs(struct walk *w, const struct model_span *s, const struct open_span *above,
+    struct open_span *here)
 {
     const struct model_attrs *a = &w->t->attrs.at[s->attrs];
     const struct name_info *info = &w->b->info.at[s->name];
@@ -185,7 +185,8 @@ static uint64_t inside_of(const struct walk *w, const struct model_span *s, int6
     const uint64_t overlap_ns = (uint64_t)build_overlap_ns(w->b, s->start_ns, end_ns);
     if (!s->is_fold || overlap_ns == s->dur_ns)
         return s->is_fold ? s->self_ns : overlap_ns;
-    return s->dur_ns ? (uint64_t)((double)s->self_ns * ((double)overlap_ns / (double)s->dur_ns)) : 0;
+    return s->dur_ns ? (uint64_t)((double)s->self_ns * ((double)overlap_ns / (double)s->dur_ns))
+                     : 0;
 }
 
 // Whether a span has no children: the one that ended before it is not inside it. A fold says
@@ -220,11 +221,13 @@ static inline void take_span(struct walk *w, uint32_t index)
     const struct model_split *split = split_of(w, s);
     const int is_inside = s->start_ns >= b->from_ns && end_ns <= b->to_ns;
     const uint64_t inside_ns = is_inside && !s->is_fold ? s->dur_ns : inside_of(w, s, end_ns);
-    struct open_span here = {.index = index, .is_fold = s->is_fold,
+    struct open_span here = {.index = index,
+        .is_fold = s->is_fold,
         .is_root_fold = s->is_fold && above->is_root_fold,
         .in_call = above->in_call || (info.flags & (NAME_CALL | NAME_WAIT)) == NAME_CALL,
         .is_cut = !is_inside && !s->is_fold && inside_ns > 0,
-        .stages = above->stages | info.stage_bit, .bytes_stages = above->bytes_stages,
+        .stages = above->stages | info.stage_bit,
+        .bytes_stages = above->bytes_stages,
         .pixels_stages = above->pixels_stages};
     if (__builtin_expect(is_inside, 1)) {
         add_to_name(w, s, split, s->self_ns, above->in_call);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spans and folds: nesting, parents, own times. Records come in the order in which things ended, so
-// that what waits on `open` above a span's depth and lies inside it are its children. Called once per
-// block; side records are in feed_side.c. Threads: one owner.
+// that what waits on `open` above a span's depth and lies inside it are its children. Called once
+// per block; side records are in feed_side.c. Threads: one owner.
 #include "model/feed.h"
 
 #include <string.h>
@@ -43,9 +43,9 @@ static inline int is_beside(const struct feed_open *o, unsigned depth)
     return o->is_fold && o->depth <= depth;
 }
 
-// Where the children of a span at `depth` that begins at *start_ns begin on `open`; they reach to its
-// end, with folds of the same parent among them. Moves the start behind a sibling that ends later,
-// so that spans always nest.
+// Where the children of a span at `depth` that begins at *start_ns begin on `open`; they reach to
+// its end, with folds of the same parent among them. Moves the start behind a sibling that ends
+// later, so that spans always nest.
 static size_t find_children(const struct feed *f, unsigned depth, int64_t *start_ns)
 {
     size_t i = f->open.count, first = i;
@@ -104,10 +104,14 @@ static uint64_t adopt(struct feed *f, size_t first, unsigned depth, uint32_t ind
 
 static void open_push(struct feed *f, const struct model_span *s, uint32_t index, uint64_t total_ns)
 {
-    struct feed_open *o = f->open.count < f->open.capacity ? &f->open.at[f->open.count++]
-                                                           : vec_push(&f->open);
-    *o = (struct feed_open){.start_ns = s->start_ns, .end_ns = s->start_ns + (int64_t)s->dur_ns,
-        .total_ns = total_ns, .span = index, .depth = s->depth, .is_fold = s->is_fold};
+    struct feed_open *o =
+        f->open.count < f->open.capacity ? &f->open.at[f->open.count++] : vec_push(&f->open);
+    *o = (struct feed_open){.start_ns = s->start_ns,
+        .end_ns = s->start_ns + (int64_t)s->dur_ns,
+        .total_ns = total_ns,
+        .span = index,
+        .depth = s->depth,
+        .is_fold = s->is_fold};
 }
 
 // When the thread's time outside spans that is not yet dated ended.
@@ -125,8 +129,8 @@ static inline struct model_span *add_span(
     struct feed *f, unsigned depth, uint16_t name, uint32_t *index)
 {
     struct model_thread *t = thread_of(f);
-    struct model_span *s = t->spans.count < t->spans.capacity ? &t->spans.at[t->spans.count++]
-                                                              : vec_push(&t->spans);
+    struct model_span *s =
+        t->spans.count < t->spans.capacity ? &t->spans.at[t->spans.count++] : vec_push(&t->spans);
     uint32_t id = load_process_name(f->process, name);
     if (__builtin_expect(id == MODEL_NONE, 0))
         id = model_name_id(f->m, "?", "?", TRACE_CAUSE_OTHER);
@@ -199,7 +203,8 @@ static uint64_t adopt_by_fold(struct feed *f, uint32_t index, const struct model
 
 static void take_fold(struct feed *f, const struct trace_fold *r)
 {
-    const int64_t start_ns = feed_ns(f, r->first_start_ticks), end_ns = feed_ns(f, r->last_end_ticks);
+    const int64_t start_ns = feed_ns(f, r->first_start_ticks),
+                  end_ns = feed_ns(f, r->last_end_ticks);
     uint32_t index;
     struct model_span *s = add_span(f, r->depth, r->name, &index);
     s->is_fold = 1;
@@ -230,7 +235,8 @@ static void take_fold(struct feed *f, const struct trace_fold *r)
         f->fold_ns = end_ns;
 }
 
-// Room for `count` more spans. Touching fresh memory page by page would take as long as the decoding.
+// Room for `count` more spans. Touching fresh memory page by page would take as long as the
+// decoding.
 static void spans_reserve(struct model_thread *t, size_t count)
 {
     const size_t capacity = t->spans.capacity;

@@ -26,15 +26,15 @@ struct feed {
     struct model *m;
     struct load_process *process;
     const struct ticks_scale *scale;
-    uint32_t thread; // index in model.threads
+    uint32_t thread;  // index in model.threads
     int64_t first_ns; // the earliest start so far
     int64_t last_ns;  // the latest end so far
-    int64_t root_ns; // the latest end of a span at depth 0
-    int64_t fold_ns; // the latest end of a fold
+    int64_t root_ns;  // the latest end of a span at depth 0
+    int64_t fold_ns;  // the latest end of a fold
     VEC(struct feed_open) open;
     uint32_t split_at[256], attrs_at[256]; // what waits for the next span of that depth
     uint32_t side_count, side_deepest;     // how many wait, and how deep
-    uint32_t root_split; // whose until_ns is not final; MODEL_NONE: none
+    uint32_t root_split;                   // whose until_ns is not final; MODEL_NONE: none
     int start_seen;
 };
 
@@ -42,8 +42,8 @@ void feed_init(struct feed *f, struct model *m, struct load_process *process,
     const struct ticks_scale *scale, uint32_t thread);
 void feed_fini(struct feed *f);
 
-// Takes the next records of the thread; `records` aligned to 8. 0, or -1 when one is not whole or of
-// an unknown kind (*fault_offset_bytes: where); what came before it is in the model.
+// Takes the next records of the thread; `records` aligned to 8. 0, or -1 when one is not whole or
+// of an unknown kind (*fault_offset_bytes: where); what came before it is in the model.
 int feed_records(
     struct feed *f, const void *records, size_t length_bytes, size_t *fault_offset_bytes);
 

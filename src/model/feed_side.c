@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records beside spans: splits and attributes that wait for their span, items, queues, counters,
-// the thread's beginning and end, drops. Called by feed.c for everything that is not a span or fold.
-// Threads: one owner.
+// The records beside spans: splits and attributes that wait for their span, items, queues,
+// counters, the thread's beginning and end, drops. Called by feed.c for everything that is not a
+// span or fold. Threads: one owner.
 #include "model/feed.h"
 
 static struct model_thread *thread_of(const struct feed *f)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills a model from a trace in two passes: first what gives meaning (clock, names, processes,
-// samples), which may stand behind its use, then the threads' records in the order of their segments.
-// Called by the report, the exporters and `run`. Reads up to damage and on behind it. Threads: none shared.
+// samples), which may stand behind its use, then the threads' records in the order of their
+// segments. Called by the report, the exporters and `run`. Reads up to damage and on behind it.
+// Threads: none shared.
 #include "model/load.h"
 
 #include "base/buf.h"
+#include "base/heap.h"
 #include "model/feed.h"
 #include "model/load_ends.h"
 #include "model/load_process.h"
@@ -49,8 +51,8 @@ struct load {
 
 static size_t slot_of(const struct load *l, const struct load_key *key)
 {
-    uint64_t hash = (key->image_ticks ^ (uint64_t)key->pid << 32 ^ key->thread_seq) *
-                    0x9e3779b97f4a7c15u;
+    uint64_t hash =
+        (key->image_ticks ^ (uint64_t)key->pid << 32 ^ key->thread_seq) * 0x9e3779b97f4a7c15u;
     size_t slot = (hash >> 24) & (l->slot_count - 1);
     while (l->slots[slot].value) {
         const struct load_key *k = &l->slots[slot].key;
@@ -68,9 +70,7 @@ static struct load_slot *slot_find(struct load *l, struct load_key key)
         struct load_slot *old = l->slots;
         size_t old_count = l->slot_count;
         l->slot_count = old_count ? old_count * 2 : 64;
-        l->slots = calloc(l->slot_count, sizeof *l->slots);
-        if (!l->slots)
-            abort();
+        l->slots = heap_alloc(l->slot_count, sizeof *l->slots);
         for (size_t i = 0; i < old_count; i++)
             if (old[i].value)
                 l->slots[slot_of(l, &old[i].key)] = old[i];
@@ -103,14 +103,12 @@ static uint32_t process_of(struct load *l, uint32_t pid, uint64_t image_ticks)
 static struct load_thread *thread_of(struct load *l, const struct trace_block_id *id, int *is_new)
 {
     const uint32_t process = process_of(l, id->pid, id->image_ticks);
-    struct load_slot *slot = slot_find(
-        l, (struct load_key){~id->image_ticks, id->pid, id->thread_seq});
+    struct load_slot *slot =
+        slot_find(l, (struct load_key){~id->image_ticks, id->pid, id->thread_seq});
     *is_new = !slot->value;
     if (slot->value)
         return l->threads.at[slot->value - 1];
-    struct load_thread *t = calloc(1, sizeof *t);
-    if (!t)
-        abort();
+    struct load_thread *t = heap_alloc(1, sizeof *t);
     t->process = process;
     feed_init(&t->feed, l->m, NULL, &l->scale,
         model_thread_add(l->m, l->processes.at[process].index, id->tid));
@@ -184,7 +182,7 @@ static void take_segment(struct load *l, const struct trace_block_view *b)
     int is_new;
     struct load_thread *t = thread_of(l, &b->id, &is_new);
     if (!is_new && (b->id.segment_seq < t->segment_seq ||
-                         (b->id.segment_seq == t->segment_seq && b->id.part <= t->part))) {
+                       (b->id.segment_seq == t->segment_seq && b->id.part <= t->part))) {
         l->late_blocks++;
         return;
     }
@@ -205,8 +203,8 @@ static void take_sample(struct load *l, const struct trace_sample *r)
     if (r->metric == TRACE_METRIC_NONE || r->metric >= TRACE_METRIC_COUNT)
         return;
     int64_t at_ns = ticks_scale_ns(&l->scale, r->ticks);
-    *vec_push(&l->m->samples) = (struct model_sample){at_ns < 0 ? 0 : at_ns, r->value, r->subject,
-        (enum trace_metric)r->metric};
+    *vec_push(&l->m->samples) = (struct model_sample){
+        at_ns < 0 ? 0 : at_ns, r->value, r->subject, (enum trace_metric)r->metric};
 }
 
 static void take_samples(struct load *l, const struct trace_block_view *b)
@@ -222,8 +220,7 @@ static void take_samples(struct load *l, const struct trace_block_view *b)
     }
     if (more < 0) {
         char text[96];
-        trace_reader_report(
-            l->reader, c.offset_bytes, trace_records_fault(&c, text, sizeof text));
+        trace_reader_report(l->reader, c.offset_bytes, trace_records_fault(&c, text, sizeof text));
     }
 }
 

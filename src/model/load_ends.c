@@ -48,7 +48,8 @@ static uint32_t find_pid(const struct seen_pids *pids, uint32_t pid)
         else
             high = mid;
     }
-    return low > 0 && pids->list.at[low - 1].pid == pid ? pids->list.at[low - 1].process : MODEL_NONE;
+    return low > 0 && pids->list.at[low - 1].pid == pid ? pids->list.at[low - 1].process
+                                                        : MODEL_NONE;
 }
 
 static void index_pids(const struct model *m, struct seen_pids *pids)

@@ -4,6 +4,7 @@
 // are distrusted. Threads: one owner.
 #include "model/load_process.h"
 
+#include "base/heap.h"
 #include "trace/records.h"
 
 #include <stdlib.h>
@@ -20,9 +21,7 @@ static const char *copy_field(struct model *m, const struct trace_text *text, un
 
 void load_process_keep(struct load_process *p, const uint8_t *bytes, size_t length_bytes)
 {
-    uint8_t *copy = malloc(length_bytes ? length_bytes : 1);
-    if (!copy)
-        abort();
+    uint8_t *copy = heap_resize(NULL, length_bytes, 1);
     memcpy(copy, bytes, length_bytes);
     free(p->file);
     p->file = copy;
@@ -60,12 +59,12 @@ void load_process_text(struct load_process *p, struct model *m, const struct tra
     else if (text->use == TRACE_TEXT_NOTE)
         *vec_push(&m->notes) = copy_field(m, text, 0);
     else if (text->use == TRACE_TEXT_THREAD && p)
-        *vec_push(&p->labels) = (struct load_label){
-            text->subject, copy_field(m, text, 0), copy_field(m, text, 1)};
+        *vec_push(&p->labels) =
+            (struct load_label){text->subject, copy_field(m, text, 0), copy_field(m, text, 1)};
 }
 
-static void read_header(const struct trace_process *h, struct model_process *p,
-    const struct ticks_scale *scale)
+static void read_header(
+    const struct trace_process *h, struct model_process *p, const struct ticks_scale *scale)
 {
     p->pid = h->pid;
     p->parent_pid = h->parent_pid;

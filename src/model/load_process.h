@@ -19,7 +19,7 @@ struct load_label {
 struct load_process {
     uint32_t pid;
     uint64_t image_ticks;
-    uint32_t index; // in model.processes
+    uint32_t index;      // in model.processes
     VEC(uint32_t) names; // the process's number of a name to the model's; MODEL_NONE: not told
     VEC(struct load_label) labels;
     uint8_t *file; // the last copy of its process file; NULL: none seen

@@ -3,6 +3,7 @@
 // Called by the loader, by importers and by tests that build models by hand. Does not read traces.
 // Threads: one owner while it is filled.
 #include "model/model.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ struct model *model_new(void)
 {
     struct arena *arena = arena_new();
     if (!arena)
-        abort();
+        heap_exhausted(sizeof(struct model));
     struct model *m = arena_alloc(arena, sizeof *m);
     m->arena = arena;
     m->damage = "";
@@ -79,17 +80,10 @@ static int is_stage_word(const char *text)
     return 0;
 }
 
-static uint32_t *new_slots(size_t count)
-{
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (!slots)
-        abort();
-    return slots;
-}
-
 static uint64_t hash_name(const struct model *m, const struct model_name *n)
 {
-    return hash_text(hash_text(0xcbf29ce484222325u, n->text), m->stages.at[n->stage].text) + n->cause;
+    return hash_text(hash_text(0xcbf29ce484222325u, n->text), m->stages.at[n->stage].text) +
+           n->cause;
 }
 
 static void grow_stages(struct model *m)
@@ -99,7 +93,7 @@ static void grow_stages(struct model *m)
         return;
     free(x->stages);
     x->stage_slots = x->stage_slots ? x->stage_slots * 2 : 64;
-    x->stages = new_slots(x->stage_slots);
+    x->stages = heap_alloc(x->stage_slots, sizeof *x->stages);
     for (uint32_t i = 0; i < m->stages.count; i++) {
         size_t slot = hash_text(0xcbf29ce484222325u, m->stages.at[i].text) & (x->stage_slots - 1);
         while (x->stages[slot])
@@ -115,7 +109,7 @@ static void grow_names(struct model *m)
         return;
     free(x->names);
     x->name_slots = x->name_slots ? x->name_slots * 2 : 256;
-    x->names = new_slots(x->name_slots);
+    x->names = heap_alloc(x->name_slots, sizeof *x->names);
     for (uint32_t i = 0; i < m->names.count; i++) {
         size_t slot = hash_name(m, &m->names.at[i]) & (x->name_slots - 1);
         while (x->names[slot])
@@ -173,7 +167,8 @@ static int compare_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// A merge sort: stable, and one pass over what is in order already, as a single thread's events are.
+// A merge sort: stable, and one pass over what is in order already, as a single thread's events
+// are.
 static void sort_by_time(void *at, size_t count, size_t element_bytes)
 {
     char *base = at;
@@ -185,14 +180,12 @@ static void sort_by_time(void *at, size_t count, size_t element_bytes)
     size_t half = count / 2;
     sort_by_time(base, half, element_bytes);
     sort_by_time(base + half * element_bytes, count - half, element_bytes);
-    char *left = malloc(half * element_bytes);
-    if (!left)
-        abort();
+    char *left = heap_resize(NULL, half, element_bytes);
     memcpy(left, base, half * element_bytes);
     size_t l = 0, r = half, out = 0;
     while (l < half) {
-        int take_right = r < count &&
-                         compare_time(base + r * element_bytes, left + l * element_bytes) < 0;
+        int take_right =
+            r < count && compare_time(base + r * element_bytes, left + l * element_bytes) < 0;
         const char *from = take_right ? base + r++ * element_bytes : left + l++ * element_bytes;
         memmove(base + out++ * element_bytes, from, element_bytes);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run in memory: processes, threads, spans, items, queues, samples. Filled from a trace by
-// model/load.h, later by importers; read by the analyses, the report and the exporters, which do not
-// change it. Times are nanoseconds since the start of the run (the launch of the target).
+// model/load.h, later by importers; read by the analyses, the report and the exporters, which do
+// not change it. Times are nanoseconds since the start of the run (the launch of the target).
 // Threads: read-only after loading.
 #ifndef LIGHTMETER_MODEL_MODEL_H
 #define LIGHTMETER_MODEL_MODEL_H
@@ -62,28 +62,32 @@ struct model_span {
 struct model_thread {
     uint32_t process; // index
     uint32_t tid;
-    const char *label;   // thread name, "" when not known
-    const char *creator; // library that created it ("libonnxruntime.so.1"), "" when not known
+    const char *label;        // thread name, "" when not known
+    const char *creator;      // library that created it ("libonnxruntime.so.1"), "" when not known
     int64_t start_ns, end_ns; // seen from .. to; the thread's wall time
     int start_is_exact;       // its beginning was seen
     int end_is_exact;
-    uint64_t cpu_ns;  // whole life, from the kernel; UINT64_MAX: not known
-    uint64_t runq_ns; // whole life; UINT64_MAX: not known
+    uint64_t cpu_ns;        // whole life, from the kernel; UINT64_MAX: not known
+    uint64_t runq_ns;       // whole life; UINT64_MAX: not known
     uint64_t start_cpu_ns;  // of cpu_ns: used before start_ns
     uint64_t start_runq_ns; // of runq_ns: waited before start_ns
     VEC(struct model_span) spans;
     VEC(struct model_split) splits;
     VEC(struct model_attrs) attrs;
     // Outside all spans: off-CPU time (cause OTHER) of the thread's root, as it was found.
-    VEC(struct model_root_split { int64_t until_ns; struct model_split split; }) root_splits;
+    VEC(struct model_root_split {
+        int64_t until_ns;
+        struct model_split split;
+    })
+    root_splits;
     uint64_t dropped_records;
 };
 
 struct model_process {
     uint32_t pid, parent_pid;
-    const char *command; // "" when not known
+    const char *command;                // "" when not known
     int64_t start_ns, agent_ns, end_ns; // process start, agent up, end (last seen)
-    int has_agent;        // spans could be recorded in it
+    int has_agent;                      // spans could be recorded in it
     int end_is_exact;
     enum trace_split_method split_method;
     uint64_t dropped_records, dropped_threads;
@@ -127,12 +131,12 @@ struct model_coverage {
 };
 
 struct model {
-    struct arena *arena; // owns every string
-    struct json *meta;   // the run's META block (command, host, options, ...); may be NULL
+    struct arena *arena;  // owns every string
+    struct json *meta;    // the run's META block (command, host, options, ...); may be NULL
     struct json *summary; // NULL when the trace was cut
-    int64_t end_ns;      // of the run
+    int64_t end_ns;       // of the run
     uint64_t span_count;
-    const char *damage;  // "" or what was wrong with the trace, for the report
+    const char *damage; // "" or what was wrong with the trace, for the report
     VEC(struct model_name) names;
     VEC(struct model_stage) stages;
     VEC(struct model_process) processes;
@@ -152,7 +156,8 @@ void model_free(struct model **m);
 
 // The index of a stage or name, added when new. Strings are copied.
 uint32_t model_stage_id(struct model *m, const char *text);
-uint32_t model_name_id(struct model *m, const char *text, const char *stage, enum trace_cause cause);
+uint32_t model_name_id(
+    struct model *m, const char *text, const char *stage, enum trace_cause cause);
 
 // The stage words of the product, ended by NULL.
 extern const char *const model_stage_words[];

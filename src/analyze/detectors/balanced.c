@@ -67,7 +67,8 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
         look_subject(a, stage[0]), look_percent(share[0]), look_subject(a, stage[1]),
         look_percent(share[1]));
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_MEASURED, .value = share[0], .unit = "ratio", .signal = 1},
+        (struct evidence){
+            .kind = EVIDENCE_MEASURED, .value = share[0], .unit = "ratio", .signal = 1},
         "the largest stage has %d %% of the time, the next %d %%", look_percent(share[0]),
         look_percent(share[1]));
     judge_second(f, a, out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict class cpu-quota: the control group stops the program. First signal: it was throttled in
-// over a tenth of its periods. Second: it uses what the quota allows, or runs more threads than that.
-// Threads: no state.
+// over a tenth of its periods. Second: it uses what the quota allows, or runs more threads than
+// that. Threads: no state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
@@ -29,8 +29,8 @@ static void judge_second(const struct facts *f, struct arena *a, struct finding 
     else if (used_ratio < BELOW_QUOTA_RATIO)
         out->second_signal = -1;
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_MEASURED, .value = m->cpu_used_cores, .unit = "cores",
-            .signal = 2},
+        (struct evidence){
+            .kind = EVIDENCE_MEASURED, .value = m->cpu_used_cores, .unit = "cores", .signal = 2},
         "the program used %.2f cores under a quota of %.3g, with %u threads that want a core",
         m->cpu_used_cores, m->quota_cores, running);
 }
@@ -47,15 +47,17 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
             "The control group allows %.3g cores and stopped the program in %d %% of its periods",
             m->quota_cores, look_percent(m->throttled_ratio));
     else
-        out->title = arena_printf(a, "The control group stopped the program in %d %% of its periods",
-            look_percent(m->throttled_ratio));
+        out->title =
+            arena_printf(a, "The control group stopped the program in %d %% of its periods",
+                look_percent(m->throttled_ratio));
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_MEASURED, .value = m->throttled_ratio, .unit = "ratio",
-            .signal = 1},
+        (struct evidence){
+            .kind = EVIDENCE_MEASURED, .value = m->throttled_ratio, .unit = "ratio", .signal = 1},
         "throttled in %d %% of the periods, for %s of thread time in all",
         look_percent(m->throttled_ratio), look_duration(a, (double)m->throttled_ns));
     judge_second(f, a, out);
-    look_how(out, "Raise the CPU quota, or size worker and library pools to it instead of the host.");
+    look_how(
+        out, "Raise the CPU quota, or size worker and library pools to it instead of the host.");
     look_how(out, "Measure again with as many threads as the quota has whole cores.");
     look_wont(out, "More threads or workers: they use the quota up earlier in each period.");
     look_wont(out, "A host with more cores under the same quota.");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdict class cpu-saturated: all cores the program may use are busy with its work. First signal: it
-// uses over 90 % of them. Second: threads wait for a core, by the program's own account or by the
-// machine's, and no library pool spins beside its work. Threads: no state.
+// Verdict class cpu-saturated: all cores the program may use are busy with its work. First signal:
+// it uses over 90 % of them. Second: threads wait for a core, by the program's own account or by
+// the machine's, and no library pool spins beside its work. Threads: no state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
@@ -29,9 +29,8 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     const struct facts_stage *s = look_largest(f);
     if (m->cores_allowed <= 0 || m->cpu_used_cores < FULL_RATIO * m->cores_allowed)
         return 0;
-    const char *stage = s && s->share_ratio >= f->unattributed_ratio
-                            ? f->model->stages.at[s->stage].text
-                            : "";
+    const char *stage =
+        s && s->share_ratio >= f->unattributed_ratio ? f->model->stages.at[s->stage].text : "";
     const double spinning = spin_cores(f);
     out->first_signal = 1;
     out->weight_ratio = m->cpu_used_cores / m->cores_allowed;
@@ -39,18 +38,21 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     out->stage = stage;
     out->title = arena_printf(a, "%s is %d %% of the time, and %s the program may use %s busy",
         look_subject(a, stage), look_percent(*stage ? s->share_ratio : f->unattributed_ratio),
-        m->cores_allowed < 1.05 ? "the one core" : arena_printf(a, "all %s", look_cores(a, m->cores_allowed)),
+        m->cores_allowed < 1.05 ? "the one core"
+                                : arena_printf(a, "all %s", look_cores(a, m->cores_allowed)),
         m->cores_allowed < 1.05 ? "is" : "are");
     look_add_cores(f, a, out, 1);
     if (m->runq_ratio >= 0)
         look_add(a, out,
-            (struct evidence){.kind = EVIDENCE_MEASURED, .value = m->runq_ratio, .unit = "ratio",
+            (struct evidence){.kind = EVIDENCE_MEASURED,
+                .value = m->runq_ratio,
+                .unit = "ratio",
                 .signal = m->runq_ratio >= RUNQ_RATIO ? 2 : 0},
             "its threads wait %.1f %% of their time for a core", m->runq_ratio * 100);
     if (m->psi_cpu_ratio >= PRESSURE_RATIO)
         look_add(a, out,
-            (struct evidence){.kind = EVIDENCE_MEASURED, .value = m->psi_cpu_ratio,
-                .unit = "ratio", .signal = 2},
+            (struct evidence){
+                .kind = EVIDENCE_MEASURED, .value = m->psi_cpu_ratio, .unit = "ratio", .signal = 2},
             "some task of the machine waited for a core %d %% of the time (PSI)",
             look_percent(m->psi_cpu_ratio));
     out->second_signal = m->runq_ratio >= RUNQ_RATIO || m->psi_cpu_ratio >= PRESSURE_RATIO;
@@ -58,7 +60,8 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
         out->second_signal = 0;
         look_add(a, out,
             (struct evidence){.kind = EVIDENCE_DERIVED, .value = spinning, .unit = "cores"},
-            "but library pools used %.2f cores beyond the time of their stage: they spin", spinning);
+            "but library pools used %.2f cores beyond the time of their stage: they spin",
+            spinning);
         look_how(out, "Turn off spinning in the pool (ONNX Runtime: "
                       "session.intra_op.allow_spinning=0), then measure again.");
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdict class cpu-single-thread: one thread (or the few threads of one stage) is always on the CPU,
-// and other cores the program may use are idle. Second signal: an account that is not ours agrees
-// (the kernel's, or the launcher's), or the other threads wait for it. Threads: no state.
+// Verdict class cpu-single-thread: one thread (or the few threads of one stage) is always on the
+// CPU, and other cores the program may use are idle. Second signal: an account that is not ours
+// agrees (the kernel's, or the launcher's), or the other threads wait for it. Threads: no state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
@@ -38,8 +38,8 @@ static const char *serial_stage(
 }
 
 struct full {
-    uint32_t threads;       // always on the CPU (or waiting for one)
-    uint32_t waiting;       // other item-carrying threads that mostly wait for other threads
+    uint32_t threads; // always on the CPU (or waiting for one)
+    uint32_t waiting; // other item-carrying threads that mostly wait for other threads
     int is_one_stage;
     const struct facts_thread *first;
 };
@@ -89,8 +89,8 @@ static void judge_second(
     if (x->waiting) {
         out->second_signal = 1;
         look_add(a, out,
-            (struct evidence){.kind = EVIDENCE_MEASURED, .value = x->waiting, .unit = "count",
-                .signal = 2},
+            (struct evidence){
+                .kind = EVIDENCE_MEASURED, .value = x->waiting, .unit = "count", .signal = 2},
             "%u other threads of the pipeline wait for others for most of the time", x->waiting);
     }
     if (out->second_signal || mt->cpu_ns == UINT64_MAX || life_ns <= 0)
@@ -98,7 +98,9 @@ static void judge_second(
     const double kernel_ratio = (double)x->first->kernel_cpu_ns / life_ns;
     out->second_signal = kernel_ratio >= AGREES_RATIO;
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_MEASURED, .value = kernel_ratio, .unit = "ratio",
+        (struct evidence){.kind = EVIDENCE_MEASURED,
+            .value = kernel_ratio,
+            .unit = "ratio",
             .signal = out->second_signal ? 2 : 0},
         "by the kernel's count the thread was on the CPU for %d %% of its life",
         look_percent(kernel_ratio));
@@ -108,7 +110,8 @@ static const char *write_title(
     const struct facts *f, const struct full *x, struct arena *a, const char *stage, double share)
 {
     const double allowed = f->machine.cores_allowed;
-    const char *rest = allowed > 2.5   ? arena_printf(a, "while the other %.0f wait", allowed - x->threads)
+    const char *rest = allowed > 2.5
+                           ? arena_printf(a, "while the other %.0f wait", allowed - x->threads)
                        : allowed > 1.5 ? "while the other waits"
                                        : "";
     if (x->threads > 1)
@@ -142,9 +145,11 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
             "it waits another %d %% for a core that other threads or programs have",
             look_percent(wanted - cpu));
     judge_second(f, &x, a, out);
-    look_how(out, "Do several items at once: one worker for each allowed core, each with whole items.");
+    look_how(
+        out, "Do several items at once: one worker for each allowed core, each with whole items.");
     look_how(out, "Or let the stages overlap: a thread each, with a short queue between them.");
-    look_how(out, "Or make this stage itself cheaper (scaled decoding, fewer pixels, fused steps).");
+    look_how(
+        out, "Or make this stage itself cheaper (scaled decoding, fewer pixels, fused steps).");
     look_wont(out, "A faster disk or accelerator: neither is waited for.");
     look_wont(out, "Making any other stage faster by more than its own share.");
     return 1;

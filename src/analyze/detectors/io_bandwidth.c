@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdict class io-bandwidth: several reads are in flight, and the pipeline still waits for them. The
-// second signal would be the storage's measured ceiling; this version does not measure it, so that
-// the confidence is never more than medium. Threads: no state.
+// Verdict class io-bandwidth: several reads are in flight, and the pipeline still waits for them.
+// The second signal would be the storage's measured ceiling; this version does not measure it, so
+// that the confidence is never more than medium. Threads: no state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/storage.h"
 
@@ -33,8 +33,10 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     look_add(a, out, (struct evidence){.kind = EVIDENCE_ESTIMATED, .value = 0, .unit = ""},
         "how much the storage can deliver was not measured: without this ceiling the verdict stays "
         "at medium confidence");
-    look_how(out, "Measure what the storage delivers at most (fio on the same files), and compare.");
-    look_how(out, "Read fewer bytes: smaller files, a better codec, or a cache that fits in memory.");
+    look_how(
+        out, "Measure what the storage delivers at most (fio on the same files), and compare.");
+    look_how(
+        out, "Read fewer bytes: smaller files, a better codec, or a cache that fits in memory.");
     look_wont(out, "More reads in flight or more loader threads.");
     look_wont(out, "Faster decoding or inference.");
     return 1;

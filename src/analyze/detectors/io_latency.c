@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict class io-latency: the pipeline waits for reads, few at a time. First signal: the thread
-// that holds the others up is blocked in I/O, with less than two reads in flight on average. Second:
-// the kernel says that bytes came from storage, or that tasks were stalled on it. Threads: no state.
+// that holds the others up is blocked in I/O, with less than two reads in flight on average.
+// Second: the kernel says that bytes came from storage, or that tasks were stalled on it. Threads:
+// no state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/storage.h"
 
@@ -17,8 +18,9 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     out->first_signal = 1;
     out->weight_ratio = s.blocked_ratio > 1 ? 1 : s.blocked_ratio;
     out->stage = facts_stage_find(f, "load") ? "load" : "";
-    out->title = arena_printf(a, "The pipeline waits %d %% of the time for reads, about %s at a time",
-        look_percent(s.blocked_ratio), s.in_flight < 1.5 ? "one" : "two");
+    out->title =
+        arena_printf(a, "The pipeline waits %d %% of the time for reads, about %s at a time",
+            look_percent(s.blocked_ratio), s.in_flight < 1.5 ? "one" : "two");
     look_add(a, out,
         (struct evidence){
             .kind = EVIDENCE_MEASURED, .value = s.blocked_ratio, .unit = "ratio", .signal = 1},
@@ -32,8 +34,8 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     if (s.calls && s.bytes / s.calls >= LARGE_BYTES && out->second_signal > 0) {
         out->second_signal = 0;
         look_add(a, out,
-            (struct evidence){.kind = EVIDENCE_DERIVED, .value = (double)(s.bytes / s.calls),
-                .unit = "bytes"},
+            (struct evidence){
+                .kind = EVIDENCE_DERIVED, .value = (double)(s.bytes / s.calls), .unit = "bytes"},
             "but reads are large (%.1f MB each): the storage may be at its limit instead; its "
             "ceiling was not measured",
             (double)(s.bytes / s.calls) / 1e6);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdict class lock: threads wait for each other's mutexes. First signal: the item-carrying threads
-// are blocked on mutexes or read-write locks for over a fifth of the time. Second: together they get
-// only about one core's worth of work done (or half of what they could) although more are free. Waiting for a queue to fill or to
-// empty (condition variables) is not this. Threads: no state.
+// Verdict class lock: threads wait for each other's mutexes. First signal: the item-carrying
+// threads are blocked on mutexes or read-write locks for over a fifth of the time. Second: together
+// they get only about one core's worth of work done (or half of what they could) although more are
+// free. Waiting for a queue to fill or to empty (condition variables) is not this. Threads: no
+// state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
@@ -66,17 +67,22 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
         "blocked in %s for %d %% of the item-carrying threads' time", find_call(f),
         look_percent(ratio));
     if (f->split_is_measured)
-        out->second_signal = cores <= serial_limit(s.blocked, allowed) ? 1
-                             : allowed > 0 && cores >= FULL_RATIO * allowed ? -1 : 0;
+        out->second_signal = cores <= serial_limit(s.blocked, allowed)      ? 1
+                             : allowed > 0 && cores >= FULL_RATIO * allowed ? -1
+                                                                            : 0;
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_MEASURED, .value = cores, .unit = "cores",
+        (struct evidence){.kind = EVIDENCE_MEASURED,
+            .value = cores,
+            .unit = "cores",
             .signal = out->second_signal ? 2 : 0},
         out->second_signal < 0 ? "but these threads keep %.2f cores busy: none is left to gain"
                                : "together these threads keep %.2f cores busy",
         cores);
-    look_how(out, "Hold the lock for less: move work out of the locked part, or give each thread its "
-                  "own buffer.");
-    look_how(out, "Record the call stacks of the wait (perf lock, or a debugger) to name the lock.");
+    look_how(out,
+        "Hold the lock for less: move work out of the locked part, or give each thread its "
+        "own buffer.");
+    look_how(
+        out, "Record the call stacks of the wait (perf lock, or a debugger) to name the lock.");
     look_wont(out, "More threads: they would wait for the same lock.");
     look_wont(out, "A faster disk or accelerator.");
     return 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdict class oversubscribed: more runnable threads than cores, so that they stop each other. First
-// signal: the program's own threads want more cores than it may use and wait over 15 % of the time
-// for one. Second: libraries' thread pools beside the workers are what is too many. Threads: no state.
+// Verdict class oversubscribed: more runnable threads than cores, so that they stop each other.
+// First signal: the program's own threads want more cores than it may use and wait over 15 % of the
+// time for one. Second: libraries' thread pools beside the workers are what is too many. Threads:
+// no state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
@@ -64,29 +65,32 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     out->first_signal = 1;
     out->weight_ratio = 1;
     out->stage = stage ? f->model->stages.at[stage->stage].text : "";
-    out->title = arena_printf(a,
-        "%u threads want %s: they spend %d %% of that time waiting for a core", c.running,
-        look_cores(a, allowed), look_percent(c.runq_ratio));
+    out->title =
+        arena_printf(a, "%u threads want %s: they spend %d %% of that time waiting for a core",
+            c.running, look_cores(a, allowed), look_percent(c.runq_ratio));
     look_add(a, out,
         (struct evidence){.kind = EVIDENCE_MEASURED, .value = worst, .unit = "ratio", .signal = 1},
         "%s waits %d %% of its time for a core",
         stage && stage_ratio >= c.runq_ratio ? look_subject(a, out->stage) : "The program",
         look_percent(worst));
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_DERIVED, .value = c.wanted_cores, .unit = "cores",
-            .signal = 1},
+        (struct evidence){
+            .kind = EVIDENCE_DERIVED, .value = c.wanted_cores, .unit = "cores", .signal = 1},
         "its threads together want %.1f cores of the %.3g there are", c.wanted_cores, allowed);
     const double threads = (double)(f->machine.pool_threads + f->item_threads);
     out->second_signal = threads > allowed;
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_MEASURED, .value = threads, .unit = "count",
+        (struct evidence){.kind = EVIDENCE_MEASURED,
+            .value = threads,
+            .unit = "count",
             .signal = out->second_signal ? 2 : 0},
         "%u of the busy threads belong to library pools (they used %.2f cores), beside %u workers",
         f->machine.pool_threads, f->machine.pool_cores, f->item_threads);
     look_add_cores(f, a, out, 0);
     look_how(out, "Set the library's pool to the cores that the workers leave (ONNX Runtime: "
                   "intra_op_num_threads; OpenCV: cv::setNumThreads).");
-    look_how(out, "Turn off spinning in the pool (ONNX Runtime: session.intra_op.allow_spinning=0).");
+    look_how(
+        out, "Turn off spinning in the pool (ONNX Runtime: session.intra_op.allow_spinning=0).");
     look_wont(out, "More workers or larger pools: each would wait longer for a core.");
     return 1;
 }

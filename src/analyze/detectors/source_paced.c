@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdict class source-paced: items come no faster, whatever the code does. First signal: a thread is
-// blocked by a clock, device, pipe or peer, and all work together leaves its threads mostly idle.
-// Second: items are done at an even rate. Threads: no state.
+// Verdict class source-paced: items come no faster, whatever the code does. First signal: a thread
+// is blocked by a clock, device, pipe or peer, and all work together leaves its threads mostly
+// idle. Second: items are done at an even rate. Threads: no state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
@@ -55,7 +55,9 @@ static void judge_second(const struct facts *f, struct arena *a, struct finding 
         return;
     out->second_signal = f->gap_spread_ratio <= EVEN_SPREAD_RATIO;
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_MEASURED, .value = f->gap_spread_ratio, .unit = "ratio",
+        (struct evidence){.kind = EVIDENCE_MEASURED,
+            .value = f->gap_spread_ratio,
+            .unit = "ratio",
             .signal = out->second_signal ? 2 : 0},
         out->second_signal ? "items are done every %s, evenly (p90 - p10 is %d %% of it)"
                            : "items are done every %s, unevenly (p90 - p10 is %d %% of it)",
@@ -80,14 +82,13 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
         "a thread is blocked by a clock, device, pipe or peer for %d %% of the steady time",
         look_percent(paced));
     look_add(a, out,
-        (struct evidence){
-            .kind = EVIDENCE_DERIVED, .value = demand, .unit = "ratio", .signal = 1},
+        (struct evidence){.kind = EVIDENCE_DERIVED, .value = demand, .unit = "ratio", .signal = 1},
         "the busiest thread is busy for %d %% of it", look_percent(demand));
     judge_second(f, a, out);
     if (f->throughput_per_s > 0 && demand > 0)
         look_add(a, out,
-            (struct evidence){.kind = EVIDENCE_DERIVED, .value = f->throughput_per_s / demand,
-                .unit = "items/s"},
+            (struct evidence){
+                .kind = EVIDENCE_DERIVED, .value = f->throughput_per_s / demand, .unit = "items/s"},
             "from %.3g items/s, this code could take up to %.3g items/s before a thread is full",
             f->throughput_per_s, f->throughput_per_s / demand);
     look_how(out, "If the source is a file, take out the pacing (sleeps, real-time playback).");

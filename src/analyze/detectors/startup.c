@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdict class startup: most of the run passed before work was under way. First signal: the time to
-// the first item, less what one item takes, is over half of the run. Second: that time is named by
-// what happened in it (model loading, or nothing of the pipeline's work at all). Threads: no state.
+// Verdict class startup: most of the run passed before work was under way. First signal: the time
+// to the first item, less what one item takes, is over half of the run. Second: that time is named
+// by what happened in it (model loading, or nothing of the pipeline's work at all). Threads: no
+// state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
@@ -14,8 +15,7 @@ static double pure_ns(const struct facts *f)
 {
     if (f->items < 2)
         return f->first_work_ns > 0 ? (double)f->first_work_ns : 0;
-    const double item_ns =
-        (double)(f->latency_is_gap ? f->gap.p50_ns : f->item_latency.p50_ns);
+    const double item_ns = (double)(f->latency_is_gap ? f->gap.p50_ns : f->item_latency.p50_ns);
     const double ns = (double)f->startup_ns - item_ns;
     return ns > 0 ? ns : 0;
 }
@@ -27,14 +27,16 @@ static void judge_second(
     const double before_ratio = f->first_work_ns > 0 ? (double)f->first_work_ns / startup_ns : 0;
     if (setup_ratio >= NAMED_RATIO)
         look_add(a, out,
-            (struct evidence){.kind = EVIDENCE_MEASURED, .value = (double)f->setup_ns, .unit = "ns",
-                .signal = 2},
+            (struct evidence){
+                .kind = EVIDENCE_MEASURED, .value = (double)f->setup_ns, .unit = "ns", .signal = 2},
             "%s of it went into loading models and opening sessions, most in %s",
             look_duration(a, (double)f->setup_ns), f->setup_name);
     else if (before_ratio >= NAMED_RATIO)
         look_add(a, out,
-            (struct evidence){.kind = EVIDENCE_MEASURED, .value = (double)f->first_work_ns,
-                .unit = "ns", .signal = 2},
+            (struct evidence){.kind = EVIDENCE_MEASURED,
+                .value = (double)f->first_work_ns,
+                .unit = "ns",
+                .signal = 2},
             "for the first %s no decoding, inference or other work of the pipeline had begun",
             look_duration(a, (double)f->first_work_ns));
     out->second_signal = setup_ratio >= NAMED_RATIO || before_ratio >= NAMED_RATIO;
@@ -42,7 +44,9 @@ static void judge_second(
         return;
     out->second_signal = -1;
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_MEASURED, .value = (double)f->first_work_ns, .unit = "ns",
+        (struct evidence){.kind = EVIDENCE_MEASURED,
+            .value = (double)f->first_work_ns,
+            .unit = "ns",
             .signal = 2},
         "but work began after %s already: the first item itself was slow, which is a warm-up",
         look_duration(a, (double)f->first_work_ns));
@@ -58,22 +62,24 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     out->title = arena_printf(a, "%d %% of the run is start-up: %s of %s before work was under way",
         look_percent(out->weight_ratio), look_duration(a, ns), look_duration(a, run_ns));
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_DERIVED, .value = out->weight_ratio, .unit = "ratio",
-            .signal = 1},
+        (struct evidence){
+            .kind = EVIDENCE_DERIVED, .value = out->weight_ratio, .unit = "ratio", .signal = 1},
         "the first item was done after %s; one item takes %s later on",
         look_duration(a, (double)(f->items < 2 ? f->first_work_ns : f->startup_ns)),
         look_duration(a, (double)f->item_latency.p50_ns));
     judge_second(f, a, out, f->items < 2 ? (double)f->model->end_ns : (double)f->startup_ns);
     if (f->agentless_ns)
         look_add(a, out,
-            (struct evidence){.kind = EVIDENCE_MEASURED, .value = (double)f->agentless_ns,
-                .unit = "ns"},
+            (struct evidence){
+                .kind = EVIDENCE_MEASURED, .value = (double)f->agentless_ns, .unit = "ns"},
             "%s passed before the program's own code could be seen (loading, linking)",
             look_duration(a, (double)f->agentless_ns));
     look_how(out, "Do more items per process, or keep the process: start-up is paid once.");
-    look_how(out, "Load less: import only what is used, open sessions once, store the optimised model.");
+    look_how(
+        out, "Load less: import only what is used, open sessions once, store the optimised model.");
     look_how(out, "To judge the steady state, run on enough items that start-up is a small part.");
-    look_wont(out, "Faster decoding, inference or more threads: they only touch the rest of the run.");
+    look_wont(
+        out, "Faster decoding, inference or more threads: they only touch the rest of the run.");
     return 1;
 }
 

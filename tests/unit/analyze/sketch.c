@@ -17,8 +17,8 @@ struct sketch sketch_new(double cores, double quota_cores)
     s.m->meta = json_object();
     json_put(s.m->meta, "host", host);
     struct model_process *p = vec_push(&s.m->processes);
-    *p = (struct model_process){.pid = PID, .command = "prog", .has_agent = 1,
-        .split_method = TRACE_SPLIT_RSEQ};
+    *p = (struct model_process){
+        .pid = PID, .command = "prog", .has_agent = 1, .split_method = TRACE_SPLIT_RSEQ};
     return s;
 }
 
@@ -66,9 +66,11 @@ static void begin(struct sketch *s, const char *name, const char *stage, enum tr
 {
     if (!s->depth)
         flush_root(s);
-    s->frames[s->depth++] = (struct sketch_frame){
-        .name = model_name_id(s->m, name, stage ? stage : name, cause), .start_ns = s->now_ns,
-        .first_child = (uint32_t)thread_of(s)->spans.count, .cause = cause};
+    s->frames[s->depth++] =
+        (struct sketch_frame){.name = model_name_id(s->m, name, stage ? stage : name, cause),
+            .start_ns = s->now_ns,
+            .first_child = (uint32_t)thread_of(s)->spans.count,
+            .cause = cause};
 }
 
 void sketch_begin(struct sketch *s, const char *name, const char *stage)
@@ -80,9 +82,14 @@ void sketch_end(struct sketch *s)
 {
     struct model_thread *t = thread_of(s);
     const struct sketch_frame f = s->frames[--s->depth];
-    struct model_span span = {.start_ns = f.start_ns, .name = f.name, .calls = 1,
-        .dur_ns = (uint64_t)(s->now_ns - f.start_ns), .split = MODEL_NONE, .attrs = MODEL_NONE,
-        .parent = MODEL_NONE, .depth = (uint8_t)s->depth};
+    struct model_span span = {.start_ns = f.start_ns,
+        .name = f.name,
+        .calls = 1,
+        .dur_ns = (uint64_t)(s->now_ns - f.start_ns),
+        .split = MODEL_NONE,
+        .attrs = MODEL_NONE,
+        .parent = MODEL_NONE,
+        .depth = (uint8_t)s->depth};
     span.self_ns = span.dur_ns - f.children_ns;
     for (uint32_t i = f.first_child; i < t->spans.count; i++)
         if (t->spans.at[i].parent == MODEL_NONE)
@@ -92,8 +99,7 @@ void sketch_end(struct sketch *s)
         span.split = (uint32_t)(t->splits.count - 1);
     }
     if (f.batch || f.bytes) {
-        *vec_push(&t->attrs) =
-            (struct model_attrs){.batch = (uint32_t)f.batch, .bytes = f.bytes};
+        *vec_push(&t->attrs) = (struct model_attrs){.batch = (uint32_t)f.batch, .bytes = f.bytes};
         span.attrs = (uint32_t)(t->attrs.count - 1);
     }
     *vec_push(&t->spans) = span;
@@ -159,8 +165,8 @@ void sketch_item(struct sketch *s, enum trace_item_op op, uint64_t id, uint64_t 
 
 void sketch_queue(struct sketch *s, const char *name, enum trace_queue_op op, uint32_t depth)
 {
-    *vec_push(&s->m->queues) = (struct model_queue_event){s->now_ns,
-        model_name_id(s->m, name, name, TRACE_CAUSE_OTHER), depth, s->thread, op};
+    *vec_push(&s->m->queues) = (struct model_queue_event){
+        s->now_ns, model_name_id(s->m, name, name, TRACE_CAUSE_OTHER), depth, s->thread, op};
 }
 
 void sketch_sample(
@@ -169,8 +175,8 @@ void sketch_sample(
     *vec_push(&s->m->samples) = (struct model_sample){(int64_t)at_ns, value, subject, metric};
 }
 
-void sketch_counter(struct sketch *s, enum trace_metric metric, uint32_t subject, uint64_t end_ns,
-    uint64_t end)
+void sketch_counter(
+    struct sketch *s, enum trace_metric metric, uint32_t subject, uint64_t end_ns, uint64_t end)
 {
     const uint64_t steps = end_ns / (50 * SKETCH_MS) + 1;
     for (uint64_t i = 0; i <= steps; i++)

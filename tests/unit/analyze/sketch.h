@@ -51,8 +51,8 @@ void sketch_sample(
     struct sketch *s, enum trace_metric metric, uint32_t subject, uint64_t at_ns, uint64_t value);
 
 // A counter that grows evenly from 0 at 0 to `end` at `end_ns`, sampled every 50 ms.
-void sketch_counter(struct sketch *s, enum trace_metric metric, uint32_t subject, uint64_t end_ns,
-    uint64_t end);
+void sketch_counter(
+    struct sketch *s, enum trace_metric metric, uint32_t subject, uint64_t end_ns, uint64_t end);
 
 // Ends the last thread and puts everything in order; the caller owns the model.
 struct model *sketch_finish(struct sketch *s);

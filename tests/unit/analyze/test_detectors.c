@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry of detectors: each has a name that is its row's, unique, help, a page in docs/verdicts,
-// and a pair of fixtures of which it finds the one (as the verdict, with high confidence where a
-// second signal exists) and not the other.
+// The registry of detectors: each has a name that is its row's, unique, help, a page in
+// docs/verdicts, and a pair of fixtures of which it finds the one (as the verdict, with high
+// confidence where a second signal exists) and not the other.
 #include "analyze/verdict.h"
 #include "fixtures.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of models sketched by hand: windows, items by each rule, own times and splits clipped at the
-// window's edges, who carries items, reconciliation, machine. Every time is exact.
+// Facts of models sketched by hand: windows, items by each rule, own times and splits clipped at
+// the window's edges, who carries items, reconciliation, machine. Every time is exact.
 #include "analyze/facts.h"
 #include "sketch.h"
 
@@ -255,9 +255,15 @@ static void test_folds_in_the_window(void **state)
     }
     struct model_thread *t = &s.m->threads.at[0];
     // 100 calls, 4 ms together, over the 16 ms that the window's edge at 16 halves.
-    *vec_push(&t->spans) = (struct model_span){.start_ns = 0, .dur_ns = 32 * MS, .self_ns = 4 * MS,
-        .name = model_name_id(s.m, "read", "load", TRACE_CAUSE_IO), .calls = 100,
-        .split = MODEL_NONE, .attrs = MODEL_NONE, .parent = MODEL_NONE, .is_fold = 1};
+    *vec_push(&t->spans) = (struct model_span){.start_ns = 0,
+        .dur_ns = 32 * MS,
+        .self_ns = 4 * MS,
+        .name = model_name_id(s.m, "read", "load", TRACE_CAUSE_IO),
+        .calls = 100,
+        .split = MODEL_NONE,
+        .attrs = MODEL_NONE,
+        .parent = MODEL_NONE,
+        .is_fold = 1};
     struct facts *f = facts_of(&s, &m, NULL);
     const struct facts_stage *load = facts_stage_find(f, "load");
     assert_int_equal(load->split.wall_ns, 2 * MS);

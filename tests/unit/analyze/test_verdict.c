@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts on runs as users have them, in the words and with the confidence they get: what limits the
-// run, what contradicts, what is too short or too little to say anything, and what lowers confidence.
+// Verdicts on runs as users have them, in the words and with the confidence they get: what limits
+// the run, what contradicts, what is too short or too little to say anything, and what lowers
+// confidence.
 #include "analyze/verdict.h"
 #include "sketch.h"
 

@@ -16,25 +16,34 @@
 RECORDS_UNUSED void add_span(
     struct buf *b, unsigned depth, unsigned name, uint64_t start, uint64_t end)
 {
-    struct trace_span s = {TRACE_SPAN, (uint8_t)depth, (uint16_t)name, (uint32_t)(end - start),
-        RECORDS_ORIGIN + end};
+    struct trace_span s = {
+        TRACE_SPAN, (uint8_t)depth, (uint16_t)name, (uint32_t)(end - start), RECORDS_ORIGIN + end};
     buf_add(b, &s, sizeof s);
 }
 
 RECORDS_UNUSED void add_fold(struct buf *b, unsigned depth, unsigned name, uint32_t calls,
     uint64_t self, uint64_t first, uint64_t last)
 {
-    struct trace_fold f = {.kind = TRACE_FOLD, .depth = (uint8_t)depth, .name = (uint16_t)name,
-        .calls = calls, .self_ticks = self, .first_start_ticks = RECORDS_ORIGIN + first,
-        .last_end_ticks = RECORDS_ORIGIN + last, .max_ticks = calls ? self / calls : 0};
+    struct trace_fold f = {.kind = TRACE_FOLD,
+        .depth = (uint8_t)depth,
+        .name = (uint16_t)name,
+        .calls = calls,
+        .self_ticks = self,
+        .first_start_ticks = RECORDS_ORIGIN + first,
+        .last_end_ticks = RECORDS_ORIGIN + last,
+        .max_ticks = calls ? self / calls : 0};
     buf_add(b, &f, sizeof f);
 }
 
 RECORDS_UNUSED void add_split(
     struct buf *b, unsigned depth, enum trace_cause cause, uint64_t off, uint64_t runq)
 {
-    struct trace_split s = {.kind = TRACE_SPLIT, .depth = (uint8_t)depth, .cause = (uint8_t)cause,
-        .switches = 1, .off_ns = off, .runq_ns = runq};
+    struct trace_split s = {.kind = TRACE_SPLIT,
+        .depth = (uint8_t)depth,
+        .cause = (uint8_t)cause,
+        .switches = 1,
+        .off_ns = off,
+        .runq_ns = runq};
     buf_add(b, &s, sizeof s);
 }
 

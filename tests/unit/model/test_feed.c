@@ -257,7 +257,8 @@ static void test_unknown_names_are_question_marks(void **state)
 static void test_long_spans(void **state)
 {
     struct fixture *x = *state;
-    struct trace_span_long s = {TRACE_SPAN_LONG, 0, 0, 0, RECORDS_ORIGIN + 20000000000u, 10000000000u, 0};
+    struct trace_span_long s = {
+        TRACE_SPAN_LONG, 0, 0, 0, RECORDS_ORIGIN + 20000000000u, 10000000000u, 0};
     buf_add(&x->records, &s, sizeof s);
     const struct model_thread *t = feed_all(x);
     assert_int_equal(t->spans.at[0].dur_ns, 10000000000u);

@@ -66,9 +66,13 @@ static void put_meta(struct fixture *x)
 
 static void put_process(struct fixture *x, uint32_t pid, uint64_t end, const char *name)
 {
-    struct trace_process p = {.magic = TRACE_PROCESS_MAGIC, .pid = pid, .parent_pid = 1,
-        .image_ticks = RECORDS_ORIGIN + 50, .start_ticks = RECORDS_ORIGIN + 20,
-        .end_ticks = end ? RECORDS_ORIGIN + end : 0, .split_method = TRACE_SPLIT_RSEQ,
+    struct trace_process p = {.magic = TRACE_PROCESS_MAGIC,
+        .pid = pid,
+        .parent_pid = 1,
+        .image_ticks = RECORDS_ORIGIN + 50,
+        .start_ticks = RECORDS_ORIGIN + 20,
+        .end_ticks = end ? RECORDS_ORIGIN + end : 0,
+        .split_method = TRACE_SPLIT_RSEQ,
         .dropped_records = 3};
     struct buf b = {0};
     char text[64];
@@ -83,8 +87,13 @@ static void put_process(struct fixture *x, uint32_t pid, uint64_t end, const cha
 
 static struct trace_block_id segment(uint32_t pid, uint32_t thread, uint32_t seq, uint32_t part)
 {
-    return (struct trace_block_id){.type = TRACE_BLOCK_SEGMENT, .pid = pid, .tid = pid + thread,
-        .image_ticks = 9, .thread_seq = thread, .segment_seq = seq, .part = part};
+    return (struct trace_block_id){.type = TRACE_BLOCK_SEGMENT,
+        .pid = pid,
+        .tid = pid + thread,
+        .image_ticks = 9,
+        .thread_seq = thread,
+        .segment_seq = seq,
+        .part = part};
 }
 
 static void put_span(struct fixture *x, struct trace_block_id id, uint64_t start, uint64_t end)
@@ -96,9 +105,11 @@ static void put_span(struct fixture *x, struct trace_block_id id, uint64_t start
 
 static void put_sample(struct fixture *x, enum trace_metric metric, uint32_t subject, uint64_t at)
 {
-    struct trace_sample s = {
-        .kind = TRACE_SAMPLE, .metric = (uint16_t)metric, .subject = subject,
-        .ticks = RECORDS_ORIGIN + at, .value = 7};
+    struct trace_sample s = {.kind = TRACE_SAMPLE,
+        .metric = (uint16_t)metric,
+        .subject = subject,
+        .ticks = RECORDS_ORIGIN + at,
+        .value = 7};
     struct buf b = {0};
     buf_add(&b, &s, sizeof s);
     put(x, (struct trace_block_id){.type = TRACE_BLOCK_SAMPLES}, &b);
