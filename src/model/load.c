@@ -275,10 +275,12 @@ static void load_fini(struct load *l)
     trace_reader_close(&l->reader);
 }
 
-static struct model *load_from(struct trace_reader *reader, struct err *e)
+static struct model *load_from(struct trace_reader *reader, const char *name, struct err *e)
 {
     struct load l = {.m = model_new(), .reader = reader};
-    if (first_pass(&l, e) < 0) {
+    struct err why = {0};
+    if (first_pass(&l, &why) < 0) {
+        err_set(e, "%s: %s", name, err_text(&why));
         model_free(&l.m);
     } else {
         second_pass(&l);
@@ -291,12 +293,12 @@ static struct model *load_from(struct trace_reader *reader, struct err *e)
 struct model *model_load(const char *path, struct err *e)
 {
     struct trace_reader *reader = trace_reader_open(path, e);
-    return reader ? load_from(reader, e) : NULL;
+    return reader ? load_from(reader, path, e) : NULL;
 }
 
 struct model *model_load_bytes(
     const void *bytes, size_t length_bytes, const char *name, struct err *e)
 {
     struct trace_reader *reader = trace_reader_open_bytes(bytes, length_bytes, name, e);
-    return reader ? load_from(reader, e) : NULL;
+    return reader ? load_from(reader, name, e) : NULL;
 }
