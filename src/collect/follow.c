@@ -18,6 +18,7 @@
 #define STEP_BUDGET_BYTES (8u << 20) // packed in one go, so that signals do not wait for long
 #define FLUSH_NS 2000000000u         // samples lost at most when the launcher is killed
 #define FLUSH_RECORDS 4096u
+#define WAITING_RECORDS_LIMIT (1u << 20)
 #define RETRY_NS 1000000000u // after a failed write
 
 static uint64_t since_start_ns(const struct follow *f)
@@ -63,14 +64,15 @@ static int has_ended(const struct follow *f)
 
 int follow_flush_samples(struct follow *f, struct err *e)
 {
-    if (!sampler_pending(f->sampler))
-        return 0;
-    struct sampler_records records;
     const struct trace_block_id id = {.type = TRACE_BLOCK_SAMPLES};
-    sampler_take(f->sampler, &records);
+    size_t count = sampler_pending(f->sampler);
     int result = trace_pack_block(
-        f->pack, &id, records.all.at, records.all.count * sizeof records.all.at[0], e);
-    vec_fini(&records.all);
+        f->pack, &id, sampler_records(f->sampler), count * sizeof(struct trace_sample), e);
+    // They wait while the disk is full, but not for ever.
+    if (result == 0 || count > WAITING_RECORDS_LIMIT) {
+        f->lost_samples += result == 0 ? 0 : count;
+        sampler_clear(f->sampler);
+    }
     return result;
 }
 

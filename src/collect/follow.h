@@ -38,6 +38,7 @@ struct follow {
     int is_failing;            // the trace cannot be written at the moment
     struct err trouble;        // why it could not, the first time; "" when it always could
     uint64_t trouble_ns;       // when, after the start
+    uint64_t lost_samples;     // of /proc, that could not be written
     // Own state:
     uint64_t flush_due_ns, retry_ns;
     uint32_t control_now;

@@ -147,6 +147,8 @@ static struct json *trace_new(const struct follow *f)
         json_put_int(trace, "limit_reached_ns", (int64_t)f->limit_ns);
     if (f->crowded)
         json_put_int(trace, "crowded", (int64_t)f->crowded);
+    if (f->lost_samples)
+        json_put_int(trace, "lost_samples", (int64_t)f->lost_samples);
     if (f->trouble.text[0]) {
         json_put_string(trace, "trouble", f->trouble.text);
         json_put_int(trace, "trouble_ns", (int64_t)f->trouble_ns);

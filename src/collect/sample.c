@@ -26,13 +26,13 @@ struct sampler {
     uint64_t interval_ns;
     uint64_t cpu_ns, rounds;
     uint64_t ticks; // of the values being taken
-    struct sampler_records records;
+    VEC(struct trace_sample) records;
     const char *sources[SOURCES_LIMIT + 1];
 };
 
 static void put(struct sampler *s, enum trace_metric metric, uint32_t subject, uint64_t value)
 {
-    *vec_push(&s->records.all) = (struct trace_sample){
+    *vec_push(&s->records) = (struct trace_sample){
         .kind = TRACE_SAMPLE,
         .metric = (uint16_t)metric,
         .subject = subject,
@@ -71,7 +71,7 @@ void sampler_free(struct sampler **s)
     if (!*s)
         return;
     machine_close(&(*s)->machine);
-    vec_fini(&(*s)->records.all);
+    vec_fini(&(*s)->records);
     free(*s);
     *s = NULL;
 }
@@ -180,15 +180,19 @@ void sampler_finish(struct sampler *s)
     take_round(s, 1);
 }
 
-void sampler_take(struct sampler *s, struct sampler_records *out)
+const struct trace_sample *sampler_records(const struct sampler *s)
 {
-    *out = s->records;
-    s->records = (struct sampler_records){0};
+    return s->records.at;
 }
 
 size_t sampler_pending(const struct sampler *s)
 {
-    return s->records.all.count;
+    return s->records.count;
+}
+
+void sampler_clear(struct sampler *s)
+{
+    s->records.count = 0;
 }
 
 uint64_t sampler_cpu_ns(const struct sampler *s)

@@ -28,12 +28,10 @@ uint64_t sampler_step(struct sampler *s, uint64_t now_ns);
 // Takes a last round, due or not: exact totals of a process that is a zombie by now.
 void sampler_finish(struct sampler *s);
 
-// Hands over the records collected so far: the caller owns *out (vec_fini), the sampler is empty.
-struct sampler_records {
-    VEC(struct trace_sample) all;
-};
-void sampler_take(struct sampler *s, struct sampler_records *out);
+// The records collected since the last sampler_clear, and their number; valid until the next round.
+const struct trace_sample *sampler_records(const struct sampler *s);
 size_t sampler_pending(const struct sampler *s);
+void sampler_clear(struct sampler *s);
 
 // CPU time of sampling so far, and rounds taken.
 uint64_t sampler_cpu_ns(const struct sampler *s);

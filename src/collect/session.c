@@ -139,6 +139,10 @@ static void keep_part(struct session *s, const struct err *why, struct collect_r
         "What was written before is in %s and can be read; the rest is kept in %s, in memory.\n"
         "Free some space, then run: lightmeter recover %s -o FILE\n",
         err_text(why), buf_text(&r->trace), buf_text(&s->dir), buf_text(&s->dir));
+    s->follow.lost_samples += sampler_pending(s->follow.sampler);
+    if (s->follow.lost_samples)
+        buf_printf(&r->losses, "%llu samples of /proc are lost.\n",
+            (unsigned long long)s->follow.lost_samples);
 }
 
 static void commit(struct session *s, struct collect_result *r)

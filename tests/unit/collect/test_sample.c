@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 static const struct trace_sample *find(
-    const struct sampler_records *r, enum trace_metric metric, uint32_t subject)
+    const struct sampler *s, enum trace_metric metric, uint32_t subject)
 {
-    const struct trace_sample *found = NULL;
-    for (size_t i = 0; i < r->all.count; i++)
-        if (r->all.at[i].metric == metric && r->all.at[i].subject == subject)
-            found = &r->all.at[i];
+    const struct trace_sample *found = NULL, *all = sampler_records(s);
+    for (size_t i = 0; i < sampler_pending(s); i++)
+        if (all[i].metric == metric && all[i].subject == subject)
+            found = &all[i];
     return found;
 }
 
@@ -31,7 +31,6 @@ static void a_round_holds_process_thread_and_machine(void **state)
 {
     (void)state;
     struct procs p;
-    struct sampler_records r;
     uint32_t pid = (uint32_t)getpid();
     procs_init(&p, -1, "", 0);
     assert_non_null(procs_add(&p, pid, 0));
@@ -41,23 +40,20 @@ static void a_round_holds_process_thread_and_machine(void **state)
     assert_true(next_ns >= SAMPLE_INTERVAL_NS);
     assert_true(sampler_cpu_ns(s) > 0);
     assert_true(sampler_pending(s) > 0);
-    sampler_take(s, &r);
-    assert_int_equal(sampler_pending(s), 0);
     static const enum trace_metric of_process[] = {TRACE_METRIC_PROCESS_CPU_NS,
         TRACE_METRIC_PROCESS_RSS_BYTES, TRACE_METRIC_PROCESS_THREADS, TRACE_METRIC_PROCESS_MINFLT,
         TRACE_METRIC_PROCESS_RCHAR_BYTES, TRACE_METRIC_PROCESS_WCHAR_BYTES,
         TRACE_METRIC_PROCESS_READ_BYTES, TRACE_METRIC_PROCESS_WRITE_BYTES};
     for (size_t i = 0; i < sizeof of_process / sizeof *of_process; i++)
-        assert_non_null(find(&r, of_process[i], pid));
-    assert_int_equal(find(&r, TRACE_METRIC_PROCESS_THREADS, pid)->value, 1);
-    assert_true(find(&r, TRACE_METRIC_PROCESS_RSS_BYTES, pid)->value > 100000);
-    assert_non_null(find(&r, TRACE_METRIC_MACHINE_BUSY_NS, 0));
+        assert_non_null(find(s, of_process[i], pid));
+    assert_int_equal(find(s, TRACE_METRIC_PROCESS_THREADS, pid)->value, 1);
+    assert_true(find(s, TRACE_METRIC_PROCESS_RSS_BYTES, pid)->value > 100000);
+    assert_non_null(find(s, TRACE_METRIC_MACHINE_BUSY_NS, 0));
     uint64_t cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
-    const struct trace_sample *thread = find(&r, TRACE_METRIC_THREAD_CPU_NS, pid);
+    const struct trace_sample *thread = find(s, TRACE_METRIC_THREAD_CPU_NS, pid);
     assert_non_null(thread);
     assert_true(thread->value > 0 && thread->value <= cpu_ns);
     assert_true(thread->ticks >= before_ns && thread->ticks <= clock_mono_ns());
-    vec_fini(&r.all);
     sampler_free(&s);
     assert_null(s);
     procs_fini(&p);
@@ -89,7 +85,6 @@ static void a_zombie_gives_its_totals(void **state)
 {
     (void)state;
     struct procs p;
-    struct sampler_records r;
     siginfo_t info;
     pid_t pid = fork();
     if (pid == 0) {
@@ -102,19 +97,17 @@ static void a_zombie_gives_its_totals(void **state)
     struct sampler *s = sampler_new(&p, 0);
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
     sampler_finish(s);
-    sampler_take(s, &r);
-    const struct trace_sample *cpu = find(&r, TRACE_METRIC_PROCESS_CPU_NS, (uint32_t)pid);
+    const struct trace_sample *cpu = find(s, TRACE_METRIC_PROCESS_CPU_NS, (uint32_t)pid);
     assert_non_null(cpu);
     assert_true(cpu->value >= 20000000); // in steps of the kernel's tick
     assert_int_equal(procs_alive(&p), 0);
     assert_int_equal(p.ended.count, 1);
     assert_int_equal(p.ended.at[0], pid);
-    vec_fini(&r.all);
     waitpid(pid, NULL, 0);
+    sampler_clear(s);
+    assert_int_equal(sampler_pending(s), 0);
     sampler_finish(s); // gone: no more of it
-    sampler_take(s, &r);
-    assert_null(find(&r, TRACE_METRIC_PROCESS_CPU_NS, (uint32_t)pid));
-    vec_fini(&r.all);
+    assert_null(find(s, TRACE_METRIC_PROCESS_CPU_NS, (uint32_t)pid));
     sampler_free(&s);
     procs_fini(&p);
 }
