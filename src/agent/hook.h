@@ -82,7 +82,7 @@ static inline void hook_end(struct hook_span *s)
     span_end(s->token, s->stack);
 }
 
-#define HOOK_STACK ((uintptr_t)__builtin_frame_address(0))
+#define HOOK_STACK SPAN_STACK
 #define HOOK_SPAN(variable, name)                                                                  \
     __attribute__((cleanup(hook_end), unused)) struct hook_span variable = hook_begin(name, HOOK_STACK)
 

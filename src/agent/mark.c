@@ -16,7 +16,7 @@ static uint32_t name_id(const char *name)
 
 static void stage_begin(uint32_t name)
 {
-    span_begin((uint16_t)name, TRACE_CAUSE_OTHER, AGENT_MARK, 0);
+    span_begin((uint16_t)name, TRACE_CAUSE_OTHER, AGENT_MARK, SPAN_STACK);
 }
 
 // The innermost mark that is open; what a longjmp left open above it is closed with it.
@@ -28,21 +28,25 @@ static uint32_t top_mark(const struct agent_thread *t)
     return index;
 }
 
-__attribute__((noinline)) static void end_odd(struct agent_thread *t)
+__attribute__((noinline)) static void end_odd(struct agent_thread *t, uintptr_t stack)
 {
+    if (t->busy == AGENT_JUMPED)
+        span_end_slow(t, 0, stack); // only puts the stack right
+    uint32_t token = top_mark(t);
     if (t->overflow)
         t->overflow--;
     else
-        span_end(top_mark(t), 0);
+        span_end(token, t->frames[token].stack);
 }
 
 static void stage_end(void)
 {
     struct agent_thread *t = agent_self;
-    if (__builtin_expect(t->overflow || !(t->frames[t->depth].what.flags & AGENT_MARK), 0))
-        end_odd(t);
+    const struct agent_frame *f = &t->frames[t->depth];
+    if (__builtin_expect(t->overflow || t->busy || !(f->what.flags & AGENT_MARK), 0))
+        end_odd(t, SPAN_STACK);
     else
-        span_end(t->depth, 0);
+        span_end(t->depth, f->stack);
 }
 
 // A record of the calling thread outside the span stack; NULL when nothing is recorded now.
@@ -51,18 +55,18 @@ static void *record_room(struct agent_thread **thread, size_t length_bytes)
     struct agent_thread *t = agent_thread_open();
     if (!t || t->busy || *agent.control == AGENT_STOP)
         return NULL;
-    span_guard(t, 1);
+    span_guard(t, AGENT_INSIDE);
     *thread = t;
     void *room = agent_room(t, length_bytes);
     if (!room)
-        span_guard(t, 0);
+        span_guard(t, AGENT_FREE);
     return room;
 }
 
 static void record_done(struct agent_thread *t, size_t length_bytes)
 {
     trace_writer_commit(&t->writer, length_bytes);
-    span_guard(t, 0);
+    span_guard(t, AGENT_FREE);
 }
 
 static void write_item(enum trace_item_op op, uint64_t id, uint64_t other)

@@ -270,15 +270,28 @@ static void close_down_to(struct agent_thread *t, uint32_t token)
         close_top(t, now);
 }
 
+// After a longjmp: closes the spans whose callers' frames it went past. `stack` is where we are now.
+static void drop_jumped(struct agent_thread *t, uintptr_t stack)
+{
+    span_guard(t, AGENT_INSIDE);
+    uint64_t now = span_now(t);
+    while (t->depth > 0 && t->frames[t->depth].stack < stack &&
+           stack - t->frames[t->depth].stack < SAME_STACK_BYTES)
+        close_top(t, now);
+    span_guard(t, AGENT_FREE);
+}
+
 void span_end_slow(struct agent_thread *t, uint32_t token, uintptr_t stack)
 {
+    if (t->busy == AGENT_JUMPED)
+        drop_jumped(t, stack);
     if (!token || t->busy || t->depth < token || !t->depth_limit)
         return;
     if (t->frames[token].stack != stack)
         return; // taken for abandoned since, and another span is in its place
-    span_guard(t, 1);
+    span_guard(t, AGENT_INSIDE);
     close_down_to(t, token);
-    span_guard(t, 0);
+    span_guard(t, AGENT_FREE);
 }
 
 void span_close_all(struct agent_thread *t)
@@ -288,13 +301,14 @@ void span_close_all(struct agent_thread *t)
     flush_aggregates(t, span_now(t));
 }
 
-// Spans whose functions are no longer on the stack (a longjmp went past them).
+// Hooks whose callers are no longer on the stack: they were left without their end.
 static void drop_abandoned(struct agent_thread *t, uintptr_t stack)
 {
     uint64_t now = 0;
     while (t->depth > 0) {
-        uintptr_t top = t->frames[t->depth].stack;
-        if (!stack || !top || stack < top || stack - top > SAME_STACK_BYTES)
+        const struct agent_frame *top = &t->frames[t->depth];
+        if ((top->what.flags & AGENT_MARK) || stack < top->stack ||
+            stack - top->stack > SAME_STACK_BYTES)
             return;
         if (!now)
             now = span_now(t);
@@ -305,7 +319,8 @@ static void drop_abandoned(struct agent_thread *t, uintptr_t stack)
 static uint32_t open_span(
     struct agent_thread *t, uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
 {
-    drop_abandoned(t, stack);
+    if (!(flags & AGENT_MARK))
+        drop_abandoned(t, stack);
     if (t->depth + 1 >= t->depth_limit) {
         t->writer.dropped_records++;
         return 0;
@@ -322,6 +337,8 @@ static uint32_t open_span(
 uint32_t span_begin_slow(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
 {
     struct agent_thread *t = agent_self;
+    if (t->busy == AGENT_JUMPED)
+        drop_jumped(t, stack);
     if (t->busy)
         return 0;
     if (!t->depth_limit)
@@ -330,9 +347,9 @@ uint32_t span_begin_slow(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t 
         return 0;
     uint32_t token = 0;
     if (*agent.control != AGENT_STOP) {
-        span_guard(t, 1);
+        span_guard(t, AGENT_INSIDE);
         token = open_span(t, name, cause, flags, stack);
-        span_guard(t, 0);
+        span_guard(t, AGENT_FREE);
     }
     if (!token && (flags & AGENT_MARK))
         t->overflow++;

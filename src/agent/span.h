@@ -26,6 +26,9 @@ static inline void span_guard(struct agent_thread *t, uint32_t busy)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+// The stack pointer of the caller of the function that this is used in.
+#define SPAN_STACK ((uintptr_t)__builtin_dwarf_cfa())
+
 // Whether the thread was switched out since the last boundary (`now` by the TSC), or the clocks should
 // be compared; without a TSC the slow path is the only one.
 static inline int span_needs_sync(const struct agent_thread *t, uint64_t now)
@@ -34,7 +37,7 @@ static inline int span_needs_sync(const struct agent_thread *t, uint64_t now)
 }
 
 // Opens a span. The token, never 0, goes to span_end; 0: not recorded, span_end does nothing.
-// `stack` is an address in the frame of the function that will call span_end (0 for marks).
+// `stack` (SPAN_STACK) is the stack pointer of whoever called the hook or mark.
 static inline uint32_t span_begin(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
 {
     struct agent_thread *t = agent_self;
@@ -43,7 +46,10 @@ static inline uint32_t span_begin(uint16_t name, uint8_t cause, uint8_t flags, u
     uint64_t now = clock_tsc();
     if (__builtin_expect(token >= t->depth_limit || t->busy || span_needs_sync(t, now), 0))
         return span_begin_slow(name, cause, flags, stack);
-    if (__builtin_expect(stack && f[-1].stack && stack >= f[-1].stack, 0))
+    // A hook below which the stack is gone was left without its end. (Marks may share a stack frame.)
+    if (__builtin_expect(!(flags & AGENT_MARK) && stack >= f[-1].stack &&
+                             !(f[-1].what.flags & AGENT_MARK) && t->depth,
+            0))
         return span_begin_slow(name, cause, flags, stack);
     if (__builtin_expect(
             !(flags & (AGENT_FOLD | AGENT_FOLD_SHORT)) && f[-1].what.fold_count != 0, 0))
@@ -72,7 +78,7 @@ static inline void span_end(uint32_t token, uintptr_t stack)
         span_end_slow(t, token, stack);
         return;
     }
-    span_guard(t, 1);
+    span_guard(t, AGENT_INSIDE);
     // struct trace_span in two stores.
     uint64_t record[2] = {
         TRACE_SPAN | (uint64_t)(token - 1) << 8 | (what & 0xffff) << 16 | dur << 32, now};
@@ -80,7 +86,7 @@ static inline void span_end(uint32_t token, uintptr_t stack)
     trace_writer_commit(&t->writer, sizeof record);
     t->depth = token - 1;
     f[-1].child_ticks += dur;
-    span_guard(t, 0);
+    span_guard(t, AGENT_FREE);
 }
 
 // Attributes of the innermost open span of the calling thread, given its token.

@@ -143,7 +143,7 @@ void agent_thread_end(void)
     if (!t->depth_limit)
         return;
     int saved_errno = errno;
-    span_guard(t, 1);
+    span_guard(t, AGENT_INSIDE);
     span_close_all(t);
     write_thread(t, TRACE_THREAD_END);
     if (agent.process)

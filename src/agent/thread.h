@@ -30,6 +30,13 @@ enum agent_name_flag {
     AGENT_GROUP_TURBOJPEG = 0x30,
 };
 
+// What the fast path must leave alone.
+enum agent_busy {
+    AGENT_FREE = 0,
+    AGENT_INSIDE = 1, // inside our own code: a signal handler's calls are let through unrecorded
+    AGENT_JUMPED = 2, // the host called longjmp: some open spans may be gone
+};
+
 // Short calls of one name within one open span, summed up.
 struct agent_fold {
     uint16_t name;
@@ -58,7 +65,7 @@ struct agent_frame {
     uint64_t start_ticks;
     uint64_t child_ticks; // of the spans below it that have ended
     union agent_what what;
-    uintptr_t stack; // address in the caller's stack frame; 0: not known
+    uintptr_t stack; // the caller's stack pointer
     uint64_t off_ns, runq_ns; // valid when switches > 0
     uint64_t bytes;
     uint64_t extent; // width | height << 32
@@ -79,7 +86,7 @@ struct agent_thread {
     uint64_t sync_ticks, sync_cpu_ns;
     uint32_t depth;       // open spans; frames[depth] is the innermost, frames[0] the thread itself
     uint32_t depth_limit; // 0: the thread must take the slow path
-    uint32_t busy;        // inside our own code: a signal handler's calls are let through unrecorded
+    uint32_t busy;        // enum agent_busy
     uint32_t overflow;    // open spans beyond AGENT_DEPTH
     struct trace_writer writer;
     uint64_t runq_ns; // as last read
