@@ -441,8 +441,10 @@ static void test_a_full_run_directory(void **state)
     process_file_write(&p, 100, 5);
     step(&p);
     numbered_writer_init(&w, &p, 100, 5, 0);
-    numbered_writer_add(&w, 4 * LARGE_SPANS);
-    assert_true(w.lost > 0);
+    // Asking in vain is slow: the memory is used up and given back each time.
+    while (w.lost < 3 && w.next < 10 * LARGE_SPANS)
+        numbered_writer_add(&w, 1);
+    assert_int_equal(w.lost, 3);
     const uint64_t before = w.next;
     step(&p);
     numbered_writer_add(&w, 100);
