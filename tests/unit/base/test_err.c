@@ -59,6 +59,9 @@ static void cuts_long_messages(void **state)
     longest[sizeof longest - 1] = 0;
     err_set(&e, "%s", longest);
     assert_string_equal(err_text(&e), longest);
+    err_set(&e, "%s%s", longest, "z"); // one byte too many
+    assert_int_equal(strlen(e.text), sizeof e.text - 1);
+    assert_string_equal(e.text + sizeof e.text - 5, "a...");
     memset(longer, 'b', sizeof longer);
     longer[sizeof longer - 1] = 0;
     err_set(&e, "%s", longer);

@@ -209,16 +209,29 @@ static void full_disk_leaves_the_old_file_and_nothing_else(void **state)
     assert_int_equal(entries(folder), 1);
 }
 
-static void devices_are_written_in_place(void **state)
+// A pipe stands for all that is no regular file: a defect here must not replace the devices of the
+// machine, which the superuser may do.
+static void pipes_are_written_in_place(void **state)
 {
     (void)state;
     struct err e = {0};
-    assert_int_equal(file_write("/dev/full", "x", 1, &e), -1);
-    assert_non_null(strstr(err_text(&e), "No space left on device"));
-    assert_int_equal(file_write("/dev/null", "x", 1, &e), 0);
     struct stat st;
-    assert_int_equal(stat("/dev/null", &st), 0);
-    assert_true(S_ISCHR(st.st_mode));
+    char got[8] = "";
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    int reader = open(in_folder("pipe"), O_RDONLY | O_NONBLOCK);
+    assert_int_equal(file_write(in_folder("pipe"), "x", 1, &e), 0);
+    assert_int_equal(read(reader, got, sizeof got), 1);
+    assert_string_equal(got, "x");
+    signal(SIGPIPE, SIG_IGN);
+    struct file_out *f = file_out_open(in_folder("pipe"), &e);
+    close(reader);
+    assert_int_equal(file_out_write(f, "y", 1, &e), 0);
+    assert_int_equal(file_out_commit(&f, &e), -1);
+    assert_non_null(strstr(err_text(&e), "pipe: writing failed"));
+    assert_non_null(strstr(err_text(&e), "Broken pipe"));
+    assert_int_equal(stat(in_folder("pipe"), &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    assert_int_equal(entries(folder), 1);
 }
 
 static void links_keep_pointing_to_what_is_written(void **state)
@@ -284,6 +297,25 @@ static void dash_is_standard_output(void **state)
     assert_int_equal(access("-", F_OK), -1);
 }
 
+static void full_standard_output_is_an_error(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    int full = open("/dev/full", O_WRONLY);
+    if (full < 0)
+        skip();
+    int saved = dup(STDOUT_FILENO);
+    fflush(stdout);
+    dup2(full, STDOUT_FILENO);
+    int result = file_write("-", "x", 1, &e);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    close(full);
+    assert_int_equal(result, -1);
+    assert_non_null(strstr(err_text(&e), "standard output: writing failed"));
+    assert_non_null(strstr(err_text(&e), "No space left on device"));
+}
+
 static void removes_a_tree_but_not_what_links_lead_to(void **state)
 {
     (void)state;
@@ -338,11 +370,12 @@ int main(void)
         IN_FOLDER(aborted_output_leaves_the_old_file),
         IN_FOLDER(large_and_small_writes_keep_their_order),
         IN_FOLDER(full_disk_leaves_the_old_file_and_nothing_else),
-        IN_FOLDER(devices_are_written_in_place),
+        IN_FOLDER(pipes_are_written_in_place),
         IN_FOLDER(links_keep_pointing_to_what_is_written),
         IN_FOLDER(leftover_of_a_dead_process_makes_room),
         IN_FOLDER(says_why_it_cannot_write),
         IN_FOLDER(dash_is_standard_output),
+        IN_FOLDER(full_standard_output_is_an_error),
         IN_FOLDER(removes_a_tree_but_not_what_links_lead_to),
         IN_FOLDER(stops_at_a_bottomless_tree),
     };

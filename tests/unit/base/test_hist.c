@@ -127,6 +127,7 @@ static void merging_equals_adding(void **state)
         assert_int_equal(hist_quantile(parts[0], q), hist_quantile(whole, q));
     hist_merge(empty, whole);
     assert_int_equal(hist_min(empty), hist_min(whole));
+    assert_int_equal(hist_max(empty), hist_max(whole));
     hist_free(&parts[0]);
     hist_free(&parts[1]);
     hist_free(&whole);

@@ -234,6 +234,20 @@ static void reads_every_kind_of_single_value(void **state)
     }
 }
 
+static void decimal_commas_of_a_locale_stay_out(void **state)
+{
+    (void)state;
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+        skip();
+    struct json *value = json_real(1.5);
+    assert_prints(value, 0, "1.5");
+    json_free(&value);
+    value = parse("[2.5]");
+    assert_prints(value, 0, "[2.5]");
+    json_free(&value);
+    setlocale(LC_NUMERIC, "C");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +264,7 @@ int main(void)
         cmocka_unit_test(refuses_hostile_input),
         cmocka_unit_test(refuses_depth_bombs),
         cmocka_unit_test(reads_every_kind_of_single_value),
+        cmocka_unit_test(decimal_commas_of_a_locale_stay_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

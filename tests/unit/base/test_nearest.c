@@ -48,6 +48,8 @@ static void suggests_the_nearest(void **state)
     assert_string_equal(nearest_word("recov", words), "recover");
     assert_string_equal(nearest_word("dumb", words), "dump");
     assert_string_equal(nearest_word("run", words), "run");
+    static const char *const twins[] = {"hook-b", "hook-a", NULL};
+    assert_string_equal(nearest_word("hook-c", twins), "hook-b");
 }
 
 static void suggests_nothing_far_fetched(void **state)

@@ -9,6 +9,8 @@
 
 #include "base/number.h"
 
+#include <locale.h>
+
 static void integers_reach_the_edges(void **state)
 {
     (void)state;
@@ -100,6 +102,18 @@ static void refuses_what_is_no_size(void **state)
     }
 }
 
+static void decimal_commas_of_a_locale_stay_out(void **state)
+{
+    (void)state;
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+        skip();
+    double value = 0;
+    assert_int_equal(number_parse_real("1.5", &value), 0);
+    assert_true(value == 1.5);
+    assert_int_equal(number_parse_real("1,5", &value), -1);
+    setlocale(LC_NUMERIC, "C");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +123,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_no_real),
         cmocka_unit_test(reads_sizes),
         cmocka_unit_test(refuses_what_is_no_size),
+        cmocka_unit_test(decimal_commas_of_a_locale_stay_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

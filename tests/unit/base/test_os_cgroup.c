@@ -97,6 +97,8 @@ static void reads_version_1_beside_version_2(void **state)
     assert_int_equal(group.throttled, 3);
     assert_int_equal(group.throttled_ns, 987654321);
     assert_int_equal(group.memory_limit_bytes, 1073741824);
+    tree_put("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
+    assert_int_equal(read_group().memory_limit_bytes, 0);
 }
 
 static void without_quota_the_own_level_is_read(void **state)
@@ -125,8 +127,9 @@ static void containers_see_their_own_root(void **state)
         const char *group, *mounted, *expected;
     } cases[] = {{"/docker/abc", "/docker/abc", ""}, {"/docker/abc/in", "/docker/abc", "/in"},
         {"/", "/docker/abc", ""}, {"/docker/abcd", "/docker/abc", ""}, {"/../../other", "/", ""},
-        {"/", "/", ""}};
+        {"/in", "/", ""}, {"/", "/", ""}};
     tree_put("/sys/fs/cgroup/cpu.max", "300000 100000\n");
+    tree_put("/sys/other/cpu.max", "100000 100000\n"); // outside the mount
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[256], expected[64];
         snprintf(text, sizeof text, "0::%s\n", cases[i].group);

@@ -107,7 +107,7 @@ static void refuses_malformed_lists(void **state)
 {
     (void)state;
     static const char *const lists[] = {
-        "x", "0-", "-1", "3-1", "0,,1", "0 1", "0,", "+1", "0-4294967295", ""};
+        "x", "0-", "-1", "3-1", "0-5,3-1", "0,,1", "0 1", "0,", "+1", "0-4294967295", ""};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         tree_put("/sys/devices/system/cpu/online", lists[i]);
         assert_int_equal(read_host().cores_online, 0);

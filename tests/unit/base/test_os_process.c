@@ -182,6 +182,16 @@ static void lists_threads_by_number(void **state)
     assert_int_equal(threads[1].has_schedstat, 1);
     assert_int_equal(threads[1].schedstat.wait_ns, 20);
     free(threads);
+    for (int tid = 9; tid > 0; tid--) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/50/task/%d/stat", tid * 37 % 11);
+        tree_put(path, "1 (x)" REST);
+    }
+    long count = os_process_threads(tree_root, 50, &threads, &e);
+    assert_int_equal(count, 9);
+    for (long i = 1; i < count; i++)
+        assert_true(threads[i - 1].tid < threads[i].tid);
+    free(threads);
     assert_int_equal(os_process_threads(tree_root, 7, &threads, &e), -1);
     assert_null(threads);
     assert_non_null(strstr(err_text(&e), "/proc/7/task: the process is gone"));

@@ -32,12 +32,12 @@ static void durations(void **state)
 {
     (void)state;
     static const struct number_case cases[] = {{0, "0 ns"}, {850, "850 ns"}, {2.4, "2.40 ns"},
-        {999, "999 ns"}, {999.4, "999 ns"}, {999.6, "1.00 us"}, {2400, "2.40 us"},
-        {12300000, "12.3 ms"}, {999499, "999 us"}, {999500, "1.00 ms"}, {99949, "99.9 us"},
-        {99951, "100 us"}, {999600000, "1.00 s"}, {59.9e9, "59.9 s"}, {59.96e9, "1 m 00 s"},
-        {64e9, "1 m 04 s"}, {3599.4e9, "59 m 59 s"}, {3599.6e9, "1 h 00 m"}, {7500e9, "2 h 05 m"},
-        {172800e9, "2 d 00 h"}, {273600e9, "3 d 04 h"}, {-1.5e6, "-1.50 ms"}, {NAN, "n/a"},
-        {INFINITY, "n/a"}, {1e300, "n/a"}};
+        {999, "999 ns"}, {999.4, "999 ns"}, {999.6, "1.00 us"}, {1000, "1.00 us"},
+        {2400, "2.40 us"}, {12300000, "12.3 ms"}, {999499, "999 us"}, {999500, "1.00 ms"},
+        {99949, "99.9 us"}, {99951, "100 us"}, {999600000, "1.00 s"}, {59.9e9, "59.9 s"},
+        {59.96e9, "1 m 00 s"}, {64e9, "1 m 04 s"}, {3599.4e9, "59 m 59 s"}, {3599.6e9, "1 h 00 m"},
+        {7500e9, "2 h 05 m"}, {172800e9, "2 d 00 h"}, {273600e9, "3 d 04 h"}, {-1.5e6, "-1.50 ms"},
+        {NAN, "n/a"}, {INFINITY, "n/a"}, {1e300, "n/a"}};
     CHECK(text_duration, cases);
 }
 
@@ -45,9 +45,9 @@ static void bytes(void **state)
 {
     (void)state;
     static const struct number_case cases[] = {{0, "0 B"}, {512, "512 B"}, {1023, "1023 B"},
-        {1024, "1.00 KiB"}, {1536, "1.50 KiB"}, {12.3 * 1048576, "12.3 MiB"}, {1048575, "1.00 MiB"},
-        {1022 * 1024., "1022 KiB"}, {2147483648., "2.00 GiB"}, {18446744073709551615., "16.0 EiB"},
-        {-2048, "-2.00 KiB"}, {NAN, "n/a"}};
+        {1023.7, "1.00 KiB"}, {1024, "1.00 KiB"}, {1536, "1.50 KiB"}, {12.3 * 1048576, "12.3 MiB"},
+        {1048575, "1.00 MiB"}, {1022 * 1024., "1022 KiB"}, {2147483648., "2.00 GiB"},
+        {18446744073709551615., "16.0 EiB"}, {-2048, "-2.00 KiB"}, {NAN, "n/a"}};
     CHECK(text_bytes, cases);
 }
 
@@ -195,6 +195,7 @@ static void quotes_only_what_needs_it(void **state)
     assert_quotes("a b", "'a b'");
     assert_quotes("it's", "'it'\\''s'");
     assert_quotes("~", "'~'");
+    assert_quotes("\x7f", "$'\\177'");
     assert_quotes("\xe7\x94\xbb", "'\xe7\x94\xbb'");
     assert_quotes("a\nb'\x1b\xff", "$'a\\nb\\'\\033\\377'");
     struct buf out = {0};
@@ -234,6 +235,19 @@ static void a_shell_reads_quoted_words_back(void **state)
     buf_fini(&script);
 }
 
+static void decimal_commas_of_a_locale_stay_out(void **state)
+{
+    (void)state;
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+        skip();
+    char out[TEXT_NUMBER_BYTES];
+    assert_string_equal(text_duration(out, 2400), "2.40 us");
+    assert_string_equal(text_bytes(out, 1536), "1.50 KiB");
+    assert_string_equal(text_percent(out, 0.034), "3.4 %");
+    assert_string_equal(text_number(out, 0.25), "0.250");
+    setlocale(LC_NUMERIC, "C");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +263,7 @@ int main(void)
         cmocka_unit_test(wraps_at_blanks),
         cmocka_unit_test(quotes_only_what_needs_it),
         cmocka_unit_test(a_shell_reads_quoted_words_back),
+        cmocka_unit_test(decimal_commas_of_a_locale_stay_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,6 +120,7 @@ static void refuses_what_json_cannot_say(void **state)
     assert_refused("a: 9223372036854775808\n", "m.yaml:1:4: the number is out of range");
     assert_refused("a: 0xffffffffffffffff\n", "m.yaml:1:4: the number is out of range");
     assert_refused("a: 0o7777777777777777777777\n", "m.yaml:1:4: the number is out of range");
+    assert_refused("a: 0o2000000000000000000000000\n", "m.yaml:1:4: the number is out of range");
     assert_refused("a:\n  - -.inf\n", "m.yaml:2:5: only finite");
     assert_refused("a: .NaN\n", "m.yaml:1:4: only finite");
     assert_refused("? [a, b]\n: 1\n", "m.yaml:1:3: a list or mapping cannot be a key");
