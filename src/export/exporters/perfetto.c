@@ -10,6 +10,9 @@
 #include "export/order.h"
 #include "export/proto.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 // Field numbers of the schema (protos/perfetto/trace in Perfetto's sources).
 enum trace_field { TRACE_PACKET = 1 };
 enum packet_field {
@@ -137,10 +140,14 @@ static void send_thread(struct perfetto *p, uint32_t index)
     send_descriptor(p);
 }
 
+// Viewers merge tracks of one name, so that each has its own.
 static void send_lane(struct perfetto *p, uint32_t thread, uint32_t lane)
 {
+    char name[40] = "folded calls";
+    if (lane > 1)
+        snprintf(name, sizeof name, "folded calls %" PRIu32, lane);
     proto_varint(&p->event, DESCRIPTOR_UUID, lane_uuid(thread, lane));
-    proto_text(&p->event, DESCRIPTOR_NAME, "folded calls");
+    proto_text(&p->event, DESCRIPTOR_NAME, name);
     proto_varint(&p->event, DESCRIPTOR_PARENT, track_uuid(TRACK_THREAD, thread));
     send_descriptor(p);
 }
@@ -257,10 +264,10 @@ static int write_trace(const struct model *m, struct file_out *out, struct err *
     send_names(&p);
     for (uint32_t i = 0; i < m->processes.count; i++)
         send_process(&p, i);
-    for (uint32_t i = 0; i < m->threads.count; i++) {
+    for (uint32_t i = 0; i < m->threads.count; i++)
         send_thread(&p, i);
+    for (uint32_t i = 0; i < m->threads.count; i++)
         send_spans(&p, i);
-    }
     counter_visit(m, &visitor);
     flow_fini(&p.flow);
     buf_fini(&p.packet);
