@@ -134,6 +134,23 @@ static void merging_equals_adding(void **state)
     hist_free(&empty);
 }
 
+static void adding_many_equals_adding_each(void **state)
+{
+    (void)state;
+    struct hist *many = hist_new(), *each = hist_new();
+    hist_add_many(many, 5000, 3);
+    hist_add_many(many, 70, 2);
+    hist_add_many(many, 1, 0); // none: not even the minimum moves
+    for (int i = 0; i < 5; i++)
+        hist_add(each, i < 3 ? 5000 : 70);
+    assert_int_equal(hist_count(many), 5);
+    assert_int_equal(hist_min(many), 70);
+    for (int rank = 1; rank <= 5; rank++)
+        assert_int_equal(hist_quantile(many, rank / 5.0), hist_quantile(each, rank / 5.0));
+    hist_free(&many);
+    hist_free(&each);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +160,7 @@ int main(void)
         cmocka_unit_test(knows_the_edges_of_the_range),
         cmocka_unit_test(single_value_is_exact),
         cmocka_unit_test(merging_equals_adding),
+        cmocka_unit_test(adding_many_equals_adding_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
