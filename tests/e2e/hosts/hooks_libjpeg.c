@@ -12,6 +12,7 @@
 #define WIDTH 1024
 #define HEIGHT 768
 
+static unsigned width = WIDTH, height = HEIGHT;
 static unsigned char *encoded;
 static unsigned long encoded_bytes;
 
@@ -22,8 +23,8 @@ static void encode(int is_progressive)
     c.err = jpeg_std_error(&errors);
     jpeg_create_compress(&c);
     jpeg_mem_dest(&c, &encoded, &encoded_bytes);
-    c.image_width = WIDTH;
-    c.image_height = HEIGHT;
+    c.image_width = width;
+    c.image_height = height;
     c.input_components = 3;
     c.in_color_space = JCS_RGB;
     jpeg_set_defaults(&c);
@@ -32,7 +33,7 @@ static void encode(int is_progressive)
         jpeg_simple_progression(&c);
     jpeg_start_compress(&c, TRUE);
     static unsigned char row[WIDTH * 3];
-    while (c.next_scanline < HEIGHT) {
+    while (c.next_scanline < height) {
         for (unsigned x = 0; x < sizeof row; x++)
             row[x] = (unsigned char)(x * 7 + c.next_scanline * (x % 3 + 1) + (x * x >> 9));
         JSAMPROW rows[] = {row};
@@ -166,6 +167,10 @@ static void transcode(void)
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
+    if (strcmp(mode, "damaged") == 0) {
+        width = WIDTH / 4;
+        height = HEIGHT / 4;
+    }
     encode(strcmp(mode, "progressive") == 0);
     printf("%lu bytes\n", encoded_bytes);
     if (strcmp(mode, "damaged") == 0) {
