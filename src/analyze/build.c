@@ -43,7 +43,7 @@ static unsigned classify(const struct model *m, const struct model_name *n, cons
 {
     const char *stage = m->stages.at[n->stage].text;
     unsigned flags = strcmp(n->text, stage) != 0 ? NAME_CALL : 0;
-    if (strcmp(stage, "wait") == 0)
+    if (n->is_wait)
         flags |= NAME_WAIT | (is_lock(n->text) ? NAME_LOCK : 0);
     else if (strcmp(stage, "receive") == 0)
         flags |= NAME_RECEIVE;

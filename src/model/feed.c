@@ -79,6 +79,14 @@ static void shrink_folds(struct feed *f, size_t first, unsigned depth, uint64_t 
     }
 }
 
+// A call that only waits belongs to the stage that it is in.
+static void join_stage(struct model *m, struct model_span *child, const struct model_span *parent)
+{
+    const struct model_name *n = &m->names.at[child->name], *p = &m->names.at[parent->name];
+    if (__builtin_expect(n->is_wait, 0) && n->stage != p->stage && !p->is_wait)
+        child->name = model_name_within(m, child->name, p->stage);
+}
+
 // Makes open[first..] children of the span `index`, and takes them off. What they own of its time.
 static uint64_t adopt(struct feed *f, size_t first, unsigned depth, uint32_t index)
 {
@@ -87,7 +95,9 @@ static uint64_t adopt(struct feed *f, size_t first, unsigned depth, uint32_t ind
     uint64_t sum_ns = 0;
     for (size_t i = first; i < f->open.count; i++)
         if (!is_beside(&f->open.at[i], depth)) {
-            t->spans.at[f->open.at[i].span].parent = index;
+            struct model_span *child = &t->spans.at[f->open.at[i].span];
+            child->parent = index;
+            join_stage(f->m, child, &t->spans.at[index]);
             sum_ns += f->open.at[i].total_ns;
         }
     if (__builtin_expect(sum_ns > dur_ns, 0)) {

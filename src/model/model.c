@@ -135,7 +135,7 @@ uint32_t model_stage_id(struct model *m, const char *text)
 
 uint32_t model_name_id(struct model *m, const char *text, const char *stage, enum trace_cause cause)
 {
-    struct model_name wanted = {text, model_stage_id(m, stage), cause};
+    struct model_name wanted = {text, model_stage_id(m, stage), cause, strcmp(stage, "wait") == 0};
     grow_names(m);
     struct model_index *x = m->index;
     size_t slot = hash_name(m, &wanted) & (x->name_slots - 1);
@@ -148,6 +148,14 @@ uint32_t model_name_id(struct model *m, const char *text, const char *stage, enu
     *vec_push(&m->names) = wanted;
     x->names[slot] = (uint32_t)m->names.count;
     return (uint32_t)m->names.count - 1;
+}
+
+uint32_t model_name_within(struct model *m, uint32_t wait, uint32_t stage)
+{
+    const struct model_name n = m->names.at[wait];
+    const uint32_t id = model_name_id(m, n.text, m->stages.at[stage].text, n.cause);
+    m->names.at[id].is_wait = 1;
+    return id;
 }
 
 uint32_t model_thread_add(struct model *m, uint32_t process, uint32_t tid)

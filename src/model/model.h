@@ -20,6 +20,7 @@ struct model_name {
     const char *text;
     uint32_t stage;
     enum trace_cause cause; // what off-CPU time in it is spent on, when not measured otherwise
+    int is_wait;            // it only waits: of stage `wait`, or such a call within another stage
 };
 
 struct model_stage {
