@@ -40,10 +40,12 @@ static int codes_count(
     return known == records && least_bytes <= length_bytes ? 0 : -1;
 }
 
-// One column from its planes; the usual widths in one go.
-static void column_join(uint64_t *values, const uint8_t *plane, size_t count, unsigned width)
+// Some values of a column from its planes, which lie `step` bytes apart; the usual widths in one
+// go.
+static void column_join(
+    uint64_t *values, const uint8_t *plane, size_t step, size_t count, unsigned width)
 {
-    const uint8_t *b = plane + count, *c = b + count;
+    const uint8_t *b = plane + step, *c = b + step;
     switch (width) {
     case 0:
         memset(values, 0, count * sizeof *values);
@@ -61,13 +63,29 @@ static void column_join(uint64_t *values, const uint8_t *plane, size_t count, un
             values[i] = (uint64_t)(plane[i] | (uint32_t)b[i] << 8 | (uint32_t)c[i] << 16);
     }
     for (unsigned byte = 3; byte < width; byte++) {
-        const uint8_t *more = plane + byte * count;
+        const uint8_t *more = plane + byte * step;
         for (size_t i = 0; i < count; i++)
             values[i] |= (uint64_t)more[i] << (8 * byte);
     }
 }
 
-static int columns_join(struct planes *p, struct input *in)
+// Joins the next values of all columns of a row. A piece is small enough to stay in the first
+// cache.
+static void piece_join(struct planes *p, unsigned row)
+{
+    struct planes_row *r = &p->rows[row];
+    const size_t left = p->counts[row] - r->joined;
+    const size_t count = left < PLANES_PIECE ? left : PLANES_PIECE;
+    for (unsigned i = 0; i < columns_shapes[row].count; i++) {
+        column_join(r->piece[i], r->planes[i] + r->joined, p->counts[row], count, r->widths[i]);
+        p->columns[row][i] = r->piece[i];
+    }
+    r->joined += count;
+    r->ready = count;
+}
+
+// Finds the planes of all columns; -1 when they are not all there.
+static int planes_find(struct planes *p, struct input *in)
 {
     size_t columns = 0;
     for (unsigned row = 0; row < COLUMNS_ROWS; row++)
@@ -77,14 +95,15 @@ static int columns_join(struct planes *p, struct input *in)
         return -1;
     for (unsigned row = 0; row < COLUMNS_ROWS; row++) {
         const size_t count = p->counts[row];
+        struct planes_row *r = &p->rows[row];
+        r->joined = r->ready = 0;
         for (unsigned i = 0; count && i < columns_shapes[row].count; i++) {
-            const unsigned width = *widths++;
-            if (width > 8)
+            r->widths[i] = *widths++;
+            if (r->widths[i] > 8)
                 return -1;
-            const uint8_t *plane = take(in, count * width);
-            if (!plane)
+            r->planes[i] = take(in, count * r->widths[i]);
+            if (!r->planes[i])
                 return -1;
-            column_join(p->columns[row][i], plane, count, width);
         }
     }
     return 0;
@@ -130,6 +149,15 @@ static inline void split_load(uint64_t **next, struct trace_split *split)
         .runq_ns = *next[4]++};
 }
 
+static inline void item_load(struct columns_state *s, uint64_t **next, struct trace_item *item)
+{
+    uint64_t *previous = s->previous[TRACE_ITEM];
+    *item = (struct trace_item){.kind = TRACE_ITEM, .op = (uint8_t)*next[0]++};
+    item->ticks = s->last_ticks += columns_unzigzag(*next[1]++);
+    item->id = previous[2] += columns_unzigzag(*next[2]++);
+    item->other = previous[3] += columns_unzigzag(*next[3]++);
+}
+
 static void any_load(struct columns_state *s, unsigned row, uint64_t **next, void *record)
 {
     const struct columns_shape *shape = &columns_shapes[row];
@@ -164,30 +192,48 @@ static int text_load(struct output *out, struct input *in)
     return 0;
 }
 
-// Goes through the codes and writes the records. codes_count made sure that all but the bytes of
-// TEXT records fit.
+// One record without a TEXT's own bytes. The kinds that come in millions have a way of their own.
+static void record_load(struct planes *p, unsigned row, void *record)
+{
+    struct columns_state *s = &p->state;
+    uint64_t **next = p->columns[row];
+    switch (row) {
+    case TRACE_SPAN:
+        span_load(s, 0, next, record);
+        break;
+    case COLUMNS_ROWS - 1:
+        span_load(s, 1, next, record);
+        break;
+    case TRACE_ATTR:
+        attr_load(s, next, record);
+        break;
+    case TRACE_SPLIT:
+        split_load(next, record);
+        break;
+    case TRACE_ITEM:
+        item_load(s, next, record);
+        break;
+    default:
+        any_load(s, row, next, record);
+    }
+}
+
+// Goes through the codes, all known, and writes the records.
 static int records_write(
     struct planes *p, const uint8_t *codes, size_t records, struct input *text, struct output *out)
 {
-    struct columns_state *s = &p->state;
     for (size_t i = 0; i < records; i++) {
-        const unsigned row = columns_row(codes[i]);
+        const unsigned row = codes[i] == COLUMNS_SPAN_PARENT ? COLUMNS_ROWS - 1 : codes[i];
         const size_t record_bytes = columns_shapes[row].record_bytes;
         if (record_bytes > out->left_bytes)
             return -1;
-        if (codes[i] == TRACE_SPAN)
-            span_load(s, 0, p->columns[TRACE_SPAN], (void *)out->at);
-        else if (codes[i] == COLUMNS_SPAN_PARENT)
-            span_load(s, 1, p->columns[COLUMNS_ROWS - 1], (void *)out->at);
-        else if (codes[i] == TRACE_ATTR)
-            attr_load(s, p->columns[TRACE_ATTR], (void *)out->at);
-        else if (codes[i] == TRACE_SPLIT)
-            split_load(p->columns[TRACE_SPLIT], (void *)out->at);
-        else
-            any_load(s, row, p->columns[row], out->at);
+        if (p->rows[row].ready == 0)
+            piece_join(p, row);
+        p->rows[row].ready--;
+        record_load(p, row, out->at);
         out->at += record_bytes;
         out->left_bytes -= record_bytes;
-        if (codes[i] == TRACE_TEXT && text_load(out, text) < 0)
+        if (row == TRACE_TEXT && text_load(out, text) < 0)
             return -1;
     }
     return 0;
@@ -205,7 +251,7 @@ int planes_decode(
     const uint8_t *codes = take(&in, header.records);
     if (!codes || codes_count(p, codes, header.records, header.text_bytes, length_bytes) < 0)
         return -1;
-    if (planes_columns_place(p) < 0 || columns_join(p, &in) < 0)
+    if (planes_find(p, &in) < 0)
         return -1;
     if (in.left_bytes != header.text_bytes)
         return -1;

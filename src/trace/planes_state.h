@@ -20,10 +20,23 @@ struct planes_room {
     size_t length_bytes;
 };
 
+// Values of a column that are joined at once.
+#define PLANES_PIECE 128u
+
+// Where decoding stands in the columns of a row.
+struct planes_row {
+    const uint8_t *planes[COLUMNS_MOST]; // the first of each column
+    uint8_t widths[COLUMNS_MOST];        // planes of each column
+    size_t joined;                       // values behind the pieces so far
+    size_t ready;                        // values of the piece that are not taken yet
+    uint64_t piece[COLUMNS_MOST][PLANES_PIECE];
+};
+
 struct planes {
-    struct planes_room values, codes, bytes;
+    struct planes_room values, codes, bytes;       // of encoding
     size_t counts[COLUMNS_ROWS];                   // records of each row
-    uint64_t *columns[COLUMNS_ROWS][COLUMNS_MOST]; // into values
+    uint64_t *columns[COLUMNS_ROWS][COLUMNS_MOST]; // next values: into `values`, or into a piece
+    struct planes_row rows[COLUMNS_ROWS];          // of decoding
     size_t cuts[COLUMNS_ROWS * COLUMNS_MOST * 8 + 4];
     size_t cut_count;
     struct columns_state state;
