@@ -93,7 +93,12 @@ static void test_a_recycled_segment_is_empty(void **state)
     assert_int_equal(drain_stats_get(p.drain)->recycled, 1);
     struct buf path = {0};
     buf_printf(&path, "%s/free-10000-0", p.dir.at);
-    assert_int_equal(access(path.at, F_OK), 0);
+    struct buf free_bytes = {0};
+    static const uint8_t zeros[64];
+    assert_int_equal(file_read(path.at, TRACE_SEGMENT_SMALL_BYTES, &free_bytes, NULL), 0);
+    assert_int_equal(free_bytes.length_bytes, TRACE_SEGMENT_SMALL_BYTES);
+    assert_memory_equal(free_bytes.at, zeros, sizeof zeros);
+    buf_fini(&free_bytes);
     numbered_writer_init(&b, &p, 200, 6, 0);
     numbered_writer_add(&b, 3);
     assert_int_equal(access(path.at, F_OK), -1);
@@ -277,12 +282,17 @@ static void test_hostile_files_do_no_harm(void **state)
     const struct drain_options options = {.is_pool_stocked = 1};
     struct run_place p;
     struct buf path = {0};
+    struct buf before = {0};
     char outside[128];
     unsigned left = 0;
     run_place_begin(&p, &options);
     process_file_write(&p, 100, 5);
+    // A segment that would be right, were it not a link.
+    put_segment(&p, 9, 64, 100, TRACE_SEGMENT_MAGIC);
     snprintf(outside, sizeof outside, "%s/outside", p.folder);
-    assert_int_equal(file_write(outside, "untouched", 9, NULL), 0);
+    buf_printf(&path, "%s/s-64-5-9-0", p.dir.at);
+    assert_int_equal(rename(path.at, outside), 0);
+    assert_int_equal(file_read(outside, 4096, &before, NULL), 0);
     put_segment(&p, 1, 64, 100, TRACE_SEGMENT_MAGIC);         // right
     put_segment(&p, 2, UINT64_MAX, 100, TRACE_SEGMENT_MAGIC); // says too much: what is there
     put_segment(&p, 3, 40, 100, TRACE_SEGMENT_MAGIC);         // half a record: the whole ones
@@ -312,14 +322,16 @@ static void test_hostile_files_do_no_harm(void **state)
     assert_int_equal(rundir_remove(p.dir_fd, p.dir.at, &left, NULL), 0);
     assert_int_equal(left, 2);
     struct buf text = {0};
-    assert_int_equal(file_read(outside, 100, &text, NULL), 0);
-    assert_string_equal(buf_text(&text), "untouched");
+    assert_int_equal(file_read(outside, 4096, &text, NULL), 0);
+    assert_int_equal(text.length_bytes, before.length_bytes);
+    assert_memory_equal(text.at, before.at, before.length_bytes);
     assert_int_equal(numbered_read_only(p.output, 100, 1).spans, 4);
     assert_int_equal(numbered_read_only(p.output, 100, 2).spans, 4);
     assert_int_equal(numbered_read_only(p.output, 100, 3).spans, 2);
     for (uint32_t i = 4; i < 12; i++)
         assert_int_equal(numbered_read_only(p.output, 100, i).spans, 0);
     buf_fini(&text);
+    buf_fini(&before);
     buf_fini(&path);
     run_place_remove(&p);
 }

@@ -83,6 +83,16 @@ static void test_calibration_is_ordered(void **state)
     }
 }
 
+static void check_clock(const struct trace_clock *a, const struct trace_clock *b)
+{
+    assert_int_equal(a->is_tsc, b->is_tsc);
+    assert_int_equal(a->start.ticks, b->start.ticks);
+    assert_int_equal(a->start.mono_ns, b->start.mono_ns);
+    assert_int_equal(a->later.ticks, b->later.ticks);
+    assert_int_equal(a->later.mono_ns, b->later.mono_ns);
+    assert_int_equal(a->start_unix_ns, b->start_unix_ns);
+}
+
 static void test_clock_goes_through_json(void **state)
 {
     (void)state;
@@ -94,11 +104,11 @@ static void test_clock_goes_through_json(void **state)
     struct json *meta = json_object(), *summary = json_object();
     trace_clock_put_meta(&in, meta);
     assert_int_equal(trace_clock_get(&out, meta, NULL, NULL), 0);
-    assert_memory_equal(&in, &out, sizeof in);
+    check_clock(&in, &out);
     in.later = (struct ticks_pair){.ticks = 9500, .mono_ns = 9700};
     trace_clock_put_summary(&in, summary);
     assert_int_equal(trace_clock_get(&out, meta, summary, NULL), 0);
-    assert_memory_equal(&in, &out, sizeof in);
+    check_clock(&in, &out);
     json_free(&meta);
     assert_int_equal(trace_clock_get(&out, NULL, summary, NULL), -1);
     json_free(&summary);
