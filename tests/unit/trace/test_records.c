@@ -99,6 +99,8 @@ static void test_fields_are_split(void **state)
     check_field(&record.text, 2, "three", 5);
     check_field(&record.text, 3, "", 0);
     check_field(&record.text, 1000, "", 0);
+    record.text.length_bytes = 6; // the padding behind it is no text
+    check_field(&record.text, 2, "t", 1);
     record.text.length_bytes = 4; // the last string ends with the text
     check_field(&record.text, 1, "", 0);
     record.text.length_bytes = 0;
