@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct document_block *document_add(
     struct document *d, enum document_block_kind kind, const char *text)
@@ -85,14 +86,17 @@ void document_split_add(struct facts_split *sum, const struct facts_split *more)
         sum->cause_ns[i] += more->cause_ns[i];
 }
 
-static const char *find_command(const struct document *d)
+// The command in one line; `is_short`: the program without its folder.
+static const char *find_command(const struct document *d, int is_short)
 {
     const struct json *command = json_get(d->model->meta, "command");
     struct buf line = {0};
     for (size_t i = 0; i < json_count(command); i++) {
+        const char *word = json_text(json_at(command, i), "?");
+        const char *slash = is_short && i == 0 ? strrchr(word, '/') : NULL;
         if (i)
             buf_putc(&line, ' ');
-        text_add_shell_word(&line, json_text(json_at(command, i), "?"));
+        text_add_shell_word(&line, slash && slash[1] ? slash + 1 : word);
     }
     const char *text = arena_strdup(d->arena, buf_text(&line));
     buf_fini(&line);
@@ -110,7 +114,8 @@ struct document *document_new(
     d->model = facts->model;
     d->verdict = verdict;
     d->source = source ? source : "";
-    d->command = find_command(d);
+    d->command = find_command(d, 0);
+    d->title = find_command(d, 1);
     d->run_ns = d->model->end_ns;
     const struct json *exit = json_get(d->model->summary, "exit");
     d->exit_status = (int)json_get_int(exit, "status", -1);

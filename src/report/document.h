@@ -82,9 +82,10 @@ struct document {
     const struct facts *facts;
     const struct model *model;
     const struct verdict *verdict;
-    const char *source;           // "" when not known
-    const char *command;          // in one line, quoted as a shell reads it; "" when not known
-    int64_t run_ns;               // the whole run
+    const char *source;  // "" when not known
+    const char *command; // in one line, quoted as a shell reads it; "" when not known
+    const char *title;   // the same with the program's name only, for a line that may be cut
+    int64_t run_ns;      // the whole run
     int exit_status, exit_signal; // -1: not known
     VEC(struct document_gap) gaps;
     VEC(const char *) methods;

@@ -101,14 +101,19 @@ void document_find_methods(struct document *d)
     }
 }
 
-// Whether an earlier row, of another process, says the same.
+// What a row is about: the library, or the hook set whose library was not there.
+static const char *coverage_name(const struct model_coverage *c)
+{
+    return *c->library ? c->library : c->hooks;
+}
+
+// Whether an earlier row, of another process or hook set, says the same.
 static int is_repeated(const struct model *m, size_t row)
 {
     const struct model_coverage *c = &m->coverage.at[row];
     for (size_t i = 0; i < row; i++) {
         const struct model_coverage *o = &m->coverage.at[i];
-        if (strcmp(o->library, c->library) == 0 && strcmp(o->status, c->status) == 0 &&
-            strcmp(o->hooks, c->hooks) == 0)
+        if (strcmp(coverage_name(o), coverage_name(c)) == 0 && strcmp(o->status, c->status) == 0)
             return 1;
     }
     return 0;
@@ -119,13 +124,10 @@ static const char *libraries_text(struct document *d, const char *status)
 {
     const struct model *m = d->model;
     struct buf line = {0};
-    for (size_t i = 0; i < m->coverage.count; i++) {
-        const struct model_coverage *c = &m->coverage.at[i];
-        if (strcmp(c->status, status) != 0 || is_repeated(m, i))
-            continue;
-        const char *name = *c->library ? c->library : c->hooks;
-        buf_printf(&line, "%s%s", line.length_bytes ? ", " : "", name);
-    }
+    for (size_t i = 0; i < m->coverage.count; i++)
+        if (strcmp(m->coverage.at[i].status, status) == 0 && !is_repeated(m, i))
+            buf_printf(
+                &line, "%s%s", line.length_bytes ? ", " : "", coverage_name(&m->coverage.at[i]));
     const char *text = arena_strdup(d->arena, buf_text(&line));
     buf_fini(&line);
     return text;
@@ -173,6 +175,16 @@ static void fill_gaps(struct document *d)
             DOCUMENT_PLAIN);
 }
 
+static const char *methods_text(const struct document *d)
+{
+    struct buf line = {0};
+    for (size_t i = 0; i < d->methods.count; i++)
+        buf_printf(&line, "%s%s", i ? "; " : "", d->methods.at[i]);
+    const char *text = arena_strdup(d->arena, buf_text(&line));
+    buf_fini(&line);
+    return text;
+}
+
 // What measuring took: inside the program by the number of records, beside it by the launcher's
 // clock.
 static const char *cost_text(const struct document *d)
@@ -200,13 +212,15 @@ static void fill_collection(struct document *d)
             f->dropped_records ? figure_count(d->arena, f->dropped_records) : "no"),
         DOCUMENT_MEASURED);
     document_add_pair(b, "own cost", cost_text(d), DOCUMENT_ESTIMATED);
-    for (size_t i = 0; i < d->methods.count; i++)
-        document_add_pair(b, i ? "" : "methods", d->methods.at[i], DOCUMENT_PLAIN);
+    if (d->methods.count)
+        document_add_pair(b, "methods", methods_text(d), DOCUMENT_PLAIN);
     document_add_pair(b, "kinds",
         "times, counts and CPU are measured; shares, rates, quantiles and busy are derived from "
         "them; "
         "what is estimated says so",
         DOCUMENT_PLAIN);
+    if (*d->command)
+        document_add_pair(b, "command", d->command, DOCUMENT_PLAIN);
     if (*d->source)
         document_add_pair(b, "trace", d->source, DOCUMENT_PLAIN);
 }

@@ -44,7 +44,8 @@ static void add_missing_tails(struct document *d, struct buf *out, const struct 
     struct buf names = {0}, needs = {0};
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
         if (!tails[i].is_valid) {
-            const char *joint = names.length_bytes ? " and " : "";
+            // p99 needs the most, so that it is the last one missing.
+            const char *joint = !names.length_bytes ? "" : i + 1 < 3 ? ", " : " and ";
             buf_printf(&names, "%s%s", joint, tails[i].name);
             buf_printf(&needs, "%s%zu", joint, stats_tail_min_n(tails[i].p, 0));
         }

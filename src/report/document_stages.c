@@ -6,28 +6,32 @@
 
 #include "report/figure.h"
 
-static double ratio_of(uint64_t part, uint64_t whole)
+// The steady time of the threads that carry items: what the table divides.
+static struct facts_split sum_carriers(const struct facts *f)
 {
-    return whole ? (double)part / (double)whole : 0;
-}
-
-// The time of all rows together, which the bars are measured against.
-static struct facts_split sum_rows(const struct facts *f)
-{
-    struct facts_split total = f->unattributed;
-    for (size_t i = 0; i < f->stages.count; i++)
-        document_split_add(&total, &f->stages.at[i].split);
+    struct facts_split total = {0};
+    for (size_t i = 0; i < f->threads.count; i++)
+        if (f->threads.at[i].carries_items)
+            document_split_add(&total, &f->threads.at[i].steady);
     return total;
 }
 
-static void fill_row(struct document *d, struct document_row *row, const struct facts_split *split,
-    const struct figure_scale *scale, double share_ratio)
+// A stage's own time on those threads.
+static uint64_t carried_ns(const struct facts_stage *s, const struct facts_split *total)
 {
-    row->cells[2] = figure_scaled(d->arena, scale, split->wall_ns);
+    return (uint64_t)(s->share_ratio * (double)total->wall_ns + 0.5);
+}
+
+// CPU, waits and the signs of the bar are those of the stage on all its threads.
+static void fill_row(struct document *d, struct document_row *row, const struct facts_split *split,
+    const char *time, double share_ratio)
+{
+    row->cells[2] = time;
     row->cells[3] = figure_scaled_percent(d->arena, share_ratio);
     row->cells[4] = document_cpu_text(d, split);
     row->cells[5] = document_wait_text(d, split);
     row->split = document_bar_split(d, split);
+    row->bar_ratio = share_ratio;
 }
 
 static unsigned parts_of(const struct facts_split *split)
@@ -57,22 +61,43 @@ static void add_rows(struct document *d, struct document_block *b, const struct 
     double share_ratio = f->unattributed_ratio;
     for (size_t i = 0; i < f->stages.count; i++) {
         const struct facts_stage *s = &f->stages.at[i];
+        if (s->share_ratio <= 0)
+            continue;
         struct document_row *row = document_add_row(b);
         row->cells[0] = document_stage_text(d, s->stage);
         row->cells[1] = figure_count(d->arena, s->calls);
-        fill_row(d, row, &s->split, &scale, s->share_ratio);
-        row->bar_ratio = ratio_of(s->split.wall_ns, total->wall_ns);
+        fill_row(d, row, &s->split, figure_scaled(d->arena, &scale, carried_ns(s, total)),
+            s->share_ratio);
         share_ratio += s->share_ratio;
     }
     struct document_row *row = document_add_row(b);
     row->cells[0] = "unattributed";
-    fill_row(d, row, &f->unattributed, &scale, f->unattributed_ratio);
-    row->bar_ratio = ratio_of(f->unattributed.wall_ns, total->wall_ns);
+    fill_row(d, row, &f->unattributed, figure_scaled(d->arena, &scale, f->unattributed.wall_ns),
+        f->unattributed_ratio);
     row = document_add_row(b);
     row->cells[0] = "total";
     row->is_total = 1;
-    fill_row(d, row, total, &scale, share_ratio);
-    row->bar_ratio = 1;
+    fill_row(d, row, total, figure_scaled(d->arena, &scale, total->wall_ns), share_ratio);
+}
+
+// Own time of stages on threads that carry no items: pools and those that only wait.
+static void note_others(struct document *d, const struct facts_split *total)
+{
+    struct buf text = {0};
+    for (size_t i = 0; i < d->facts->stages.count; i++) {
+        const struct facts_stage *s = &d->facts->stages.at[i];
+        const uint64_t carried = carried_ns(s, total);
+        // Below a ten-thousandth of the whole it is rounding, or not worth a line.
+        if (s->split.wall_ns <= carried || s->split.wall_ns - carried < total->wall_ns / 10000)
+            continue;
+        buf_printf(&text, "%s%s %s", text.length_bytes ? ", " : "",
+            document_stage_text(d, s->stage),
+            figure_duration(d->arena, s->split.wall_ns - carried));
+    }
+    if (text.length_bytes)
+        document_add(d, DOCUMENT_TEXT,
+            arena_printf(d->arena, "Beside these, on threads without items: %s.", buf_text(&text)));
+    buf_fini(&text);
 }
 
 // Over all threads and the whole run, whatever the window: the check that no time was lost.
@@ -112,8 +137,8 @@ void document_fill_stages(struct document *d)
     const struct facts *f = d->facts;
     document_add_pair(document_add(d, DOCUMENT_HEADING, "Where the time went"), "", heading_note(d),
         DOCUMENT_PLAIN);
-    const struct facts_split total = sum_rows(f);
-    if (!f->stages.count) {
+    const struct facts_split total = sum_carriers(f);
+    if (!f->stages.count || !total.wall_ns) {
         document_add(d, DOCUMENT_TEXT,
             d->model->span_count
                 ? "No stage took time in the steady window: nothing that was seen of this program "
@@ -129,6 +154,7 @@ void document_fill_stages(struct document *d)
         add_rows(d, b, &total);
         const struct facts_split shown = document_bar_split(d, &total);
         document_add_legend(d, parts_of(&shown));
+        note_others(d, &total);
     }
     if (f->threads.count)
         add_reconciliation(d);

@@ -23,7 +23,7 @@ static const char *end_text(const struct document *d)
 
 static void add_title(struct document *d)
 {
-    const char *what = *d->command ? d->command : *d->source ? d->source : "a run";
+    const char *what = *d->title ? d->title : *d->source ? d->source : "a run";
     struct document_block *b = document_add(d, DOCUMENT_TITLE, what);
     const uint64_t run_ns = d->run_ns > 0 ? (uint64_t)d->run_ns : 0;
     const char *duration = figure_duration(d->arena, run_ns);

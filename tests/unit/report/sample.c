@@ -252,6 +252,8 @@ struct sample *sample_pipeline(void)
         800 * MS;
     add_stage(s, "load", 120, split_of(22, 0, TRACE_CAUSE_IO, 81), 3428)->bytes = 61 * (uint64_t)MS;
     add_stage(s, "postprocess", 60, split_of(5, 0, TRACE_CAUSE_OTHER, 0), 3428);
+    add_stage(s, "wait", 12, split_of(0, 0, TRACE_CAUSE_LOCK, 2602), 3428)->share_ratio =
+        0; // the pool
     f->unattributed = split_of(196, 0, TRACE_CAUSE_OTHER, 4);
     f->unattributed_ratio = 200.0 / 3428;
     add_name(s, "jpeg_read_scanlines", "decode", 29751, split_of(2300, 4, TRACE_CAUSE_IO, 0), 0);
@@ -418,6 +420,7 @@ struct sample *sample_damaged(void)
     f->unattributed_ratio = 0.4;
     struct facts_thread *t =
         add_thread(s, 4000, "crash", "", split_of(50, 0, TRACE_CAUSE_OTHER, 0));
+    t->carries_items = 1;
     t->stages_ns = 30 * (uint64_t)MS;
     t->unattributed_ns = 20 * (uint64_t)MS;
     t->kernel_cpu_ns = UINT64_MAX;

@@ -38,6 +38,18 @@ static void test_clean(void **state)
     check_clean("\xE2\x80\xAE"
                 "x",
         REPLACED "x", "?x"); // reordering
+    check_clean("a\xE2\x80\x8E"
+                "b",
+        "a" REPLACED "b", "a?b"); // direction marks and what hides
+    check_clean("a\xE2\x80\x8B"
+                "b",
+        "a" REPLACED "b", "a?b");
+    check_clean("\xEF\xBB\xBF"
+                "b",
+        REPLACED "b", "?b");
+    check_clean("\xF3\xA0\x81\x81"
+                "b",
+        REPLACED "b", "?b"); // an invisible tag
     check_clean("5 µs × 3 … a·b – ≥", "5 µs × 3 … a·b – ≥", "5 us x 3 ... a-b - >=");
     check_clean("é紫", "é紫", "??");
     check_clean("", "", "");
