@@ -9,12 +9,34 @@
 #include <stdio.h>
 #include <string.h>
 
+// Of the allowed cores: what others must have, and the run itself must not have, to be crowded out;
+// and how much of its threads' time must be spent waiting for a core.
+#define LOOK_OTHERS_RATIO 0.25
+#define LOOK_OWN_RATIO 0.75
+#define LOOK_CROWD_RUNQ_RATIO 0.15
+
 int look_is_too_short(const struct facts *f)
 {
     if (f->steady_ns < LOOK_STEADY_LEAST_NS)
         return 1;
     return f->counted_by != FACTS_BY_NOTHING && f->items < LOOK_ITEMS_LEAST &&
            f->steady_ns < LOOK_ITEMS_WORTH_NS;
+}
+
+int look_is_crowded_out(const struct facts *f)
+{
+    const struct facts_machine *m = &f->machine;
+    uint64_t runq_ns = 0, wall_ns = 0;
+    for (size_t i = 0; i < f->threads.count; i++) {
+        if (!f->threads.at[i].carries_items)
+            continue;
+        runq_ns += f->threads.at[i].steady.runq_ns;
+        wall_ns += f->threads.at[i].steady.wall_ns;
+    }
+    return m->cores_allowed > 0 && m->cpu_used_cores >= 0 &&
+           m->other_busy_cores >= LOOK_OTHERS_RATIO * m->cores_allowed &&
+           m->cpu_used_cores < LOOK_OWN_RATIO * m->cores_allowed &&
+           (double)runq_ns >= LOOK_CROWD_RUNQ_RATIO * (double)wall_ns && runq_ns;
 }
 
 double look_ratio(const struct facts *f, uint64_t ns)

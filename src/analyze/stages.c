@@ -59,6 +59,19 @@ static int compare_stage(const void *a, const void *b)
     return (x->stage > y->stage) - (x->stage < y->stage);
 }
 
+// Waiting is no work: however long it is, a table of stages begins with what was done.
+static void put_wait_last(struct facts *f)
+{
+    for (size_t i = 0; i + 1 < f->stages.count; i++) {
+        const struct facts_stage s = f->stages.at[i];
+        if (strcmp(f->model->stages.at[s.stage].text, "wait") != 0)
+            continue;
+        memmove(&f->stages.at[i], &f->stages.at[i + 1], (f->stages.count - i - 1) * sizeof s);
+        f->stages.at[f->stages.count - 1] = s;
+        return;
+    }
+}
+
 static int compare_name(const void *a, const void *b)
 {
     const struct facts_name *x = a, *y = b;
@@ -117,6 +130,7 @@ static void fill_stages(struct build *b)
     free(by_stage);
     if (f->stages.count)
         qsort(f->stages.at, f->stages.count, sizeof *f->stages.at, compare_stage);
+    put_wait_last(f);
 }
 
 // The stage that a library's own threads work for: inference for the inference engines, else the

@@ -211,6 +211,9 @@ static void take_inconclusive(const struct facts *f, struct verdict *v)
     if (look_is_too_short(f)) {
         why = "but the run is too short to say what limits it";
         conflict = NULL;
+    } else if (look_is_crowded_out(f)) {
+        why = "but other programs had the cores: what limits the run itself cannot be told";
+        conflict = NULL;
     } else if (conflict) {
         why = arena_printf(
             v->arena, "but the signals for %s contradict each other", conflict->class_name);
@@ -221,6 +224,10 @@ static void take_inconclusive(const struct facts *f, struct verdict *v)
     v->headline = arena_printf(v->arena, "%s, %s", headline_start(f, v->arena), why);
     for (size_t i = 0; conflict && i < conflict->evidence.count; i++)
         *vec_push(&v->evidence) = conflict->evidence.at[i];
+    if (look_is_crowded_out(f))
+        add_evidence(v, EVIDENCE_MEASURED, f->machine.other_busy_cores, "cores",
+            arena_printf(v->arena, "other programs used %.2f of the machine's cores meanwhile",
+                f->machine.other_busy_cores));
     add_overview(f, v);
     add_what_decides(f, v, conflict);
 }
@@ -233,8 +240,10 @@ struct verdict *verdict_reach(const struct facts *f)
         heap_exhausted(1);
     detect_all(f, v);
     const struct finding *best = choose(v);
-    // A short run can still be seen to be mostly start-up.
+    // Start-up can be seen even in a short run, and a quota or a paced source on a busy machine.
     if (best && look_is_too_short(f) && strcmp(best->class_name, "startup") != 0)
+        best = NULL;
+    if (best && look_is_crowded_out(f) && best->detector->order >= RESOURCES_ORDER)
         best = NULL;
     if (best)
         take_finding(f, v, best);

@@ -117,6 +117,9 @@ static const char *write_title(
     if (x->threads > 1)
         return arena_printf(a, "%s keeps its %u threads always on the CPU, %s",
             look_subject(a, stage), x->threads, *rest ? rest : "and no other works");
+    if (f->item_threads > 1)
+        return arena_printf(a, "%s keeps its one thread busy %d %% of the time%s%s",
+            look_subject(a, stage), look_percent(share), *rest ? ", " : "", rest);
     return arena_printf(a, "%s is %d %% of the time, on one core%s%s", look_subject(a, stage),
         look_percent(share), *rest ? ", " : "", rest);
 }
