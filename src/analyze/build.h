@@ -40,8 +40,8 @@ struct name_sum {
 struct stage_sum {
     uint64_t calls, bytes, pixels, carried_ns; // carried_ns: own time on item-carrying threads
     uint32_t threads;
-    uint64_t thread_ns;   // own time on the thread being walked
-    struct hist *latency; // NULL: none yet
+    uint64_t thread_ns, thread_work_ns; // own time on the thread being walked; without waiting
+    struct hist *latency;               // NULL: none yet
 };
 
 // Some items were done at one moment.

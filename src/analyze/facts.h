@@ -59,9 +59,9 @@ struct facts_thread {
     uint64_t kernel_cpu_ns;  // CPU over its life as the kernel counts it; UINT64_MAX: not known
     int64_t cpu_residual_ns; // kernel_cpu_ns - whole.cpu_ns; 0 when not known
     struct facts_split unattributed; // steady, outside all spans
-    uint32_t stage;    // that took most of its steady own time, `wait` excepted; MODEL_NONE: none
-    uint64_t stage_ns; // own time of that stage, steady
-    uint64_t work_ns;  // steady own time of all stages but `wait`
+    uint32_t stage;                  // that it worked in most, steady; MODEL_NONE: none
+    uint64_t stage_ns;               // own time in it, calls that only wait excepted
+    uint64_t work_ns;                // steady own time of all stages, calls that only wait excepted
     uint64_t idle_ns;  // steady, blocked until another thread acts: queues, joins, locks
     uint64_t lock_ns;  // part of idle_ns: for a mutex or a read-write lock
     uint64_t paced_ns; // steady, blocked by a clock, a device, a pipe or a peer
@@ -121,7 +121,7 @@ struct facts {
     uint64_t setup_ns;        // of startup, in calls that load models or open sessions
     const char *setup_name;   // the longest of these, ""
     uint64_t agentless_ns; // of startup, before the first agent was up: the loader, static set-up
-    VEC(struct facts_stage) stages; // by own time, largest first
+    VEC(struct facts_stage) stages; // by own time, largest first; `wait` last
     VEC(struct facts_name) names;   // by own time, largest first
     VEC(struct facts_thread) threads;
     VEC(struct facts_queue) queues;

@@ -5,8 +5,6 @@
 // between the outermost spans. The hot path of the analysis. Threads: one owner.
 #include "analyze/build.h"
 
-#include <string.h>
-
 // A span that is open where the walk is.
 struct open_span {
     uint32_t index;
@@ -269,7 +267,7 @@ static void end_names(struct build *b, struct facts_thread *out, uint32_t place)
             *vec_push(&b->thread_stages) = (struct thread_stage){place, info->stage, 0};
         stage->thread_ns += sum->thread.wall_ns;
         if (!(info->flags & NAME_WAIT))
-            out->work_ns += sum->thread.wall_ns;
+            stage->thread_work_ns += sum->thread.wall_ns;
         sum->thread = (struct facts_split){0};
         sum->is_touched = 0;
     }
@@ -279,13 +277,13 @@ static void end_names(struct build *b, struct facts_thread *out, uint32_t place)
         struct thread_stage *ts = &b->thread_stages.at[i];
         struct stage_sum *stage = &b->stages.at[ts->stage];
         ts->own_ns = stage->thread_ns;
-        const int is_wait = strcmp(b->m->stages.at[ts->stage].text, "wait") == 0;
-        if (!is_wait && ts->own_ns > out->stage_ns) {
-            out->stage_ns = ts->own_ns;
+        out->work_ns += stage->thread_work_ns;
+        if (stage->thread_work_ns > out->stage_ns) {
+            out->stage_ns = stage->thread_work_ns;
             out->stage = ts->stage;
         }
         stage->threads++;
-        stage->thread_ns = 0;
+        stage->thread_ns = stage->thread_work_ns = 0;
     }
 }
 

@@ -160,6 +160,9 @@ uint32_t model_stage_id(struct model *m, const char *text);
 uint32_t model_name_id(
     struct model *m, const char *text, const char *stage, enum trace_cause cause);
 
+// The name that stands for the waiting call `wait` within the stage `stage`.
+uint32_t model_name_within(struct model *m, uint32_t wait, uint32_t stage);
+
 // The stage words of the product, ended by NULL.
 extern const char *const model_stage_words[];
 

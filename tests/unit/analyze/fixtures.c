@@ -173,14 +173,15 @@ static struct model *lock_fires(void)
     return sketch_finish(&s);
 }
 
-// The same waiting, but for a queue to fill.
+// The same waiting, but for a queue to fill; the queue's own lock is waited for now and then.
 static struct model *lock_quiet(void)
 {
     struct sketch s = sketch_new(4, 0);
     for (uint32_t t = 0; t < 4; t++) {
         sketch_thread(&s, 100 + t, "", 0);
         for (int i = 0; i < ITEMS / 4; i++) {
-            sketch_wait(&s, "pthread_cond_wait", TRACE_CAUSE_LOCK, 16 * MS);
+            sketch_wait(&s, "pthread_cond_wait", TRACE_CAUSE_LOCK, 13 * MS);
+            sketch_wait(&s, "pthread_mutex_lock", TRACE_CAUSE_LOCK, 3 * MS);
             sketch_call(&s, "cv::imdecode", "decode", 8 * MS);
         }
     }

@@ -78,6 +78,13 @@ void sketch_begin(struct sketch *s, const char *name, const char *stage)
     begin(s, name, stage, TRACE_CAUSE_OTHER);
 }
 
+// As the loader does: a call that only waits belongs to the stage it is in.
+static void join_stage(struct model *m, struct model_span *child, uint32_t parent)
+{
+    if (m->names.at[child->name].is_wait && !m->names.at[parent].is_wait)
+        child->name = model_name_within(m, child->name, m->names.at[parent].stage);
+}
+
 void sketch_end(struct sketch *s)
 {
     struct model_thread *t = thread_of(s);
@@ -92,8 +99,10 @@ void sketch_end(struct sketch *s)
         .depth = (uint8_t)s->depth};
     span.self_ns = span.dur_ns - f.children_ns;
     for (uint32_t i = f.first_child; i < t->spans.count; i++)
-        if (t->spans.at[i].parent == MODEL_NONE)
+        if (t->spans.at[i].parent == MODEL_NONE) {
             t->spans.at[i].parent = (uint32_t)t->spans.count;
+            join_stage(s->m, &t->spans.at[i], f.name);
+        }
     if (f.off_ns) {
         *vec_push(&t->splits) = (struct model_split){f.off_ns, f.runq_ns, 1, f.cause};
         span.split = (uint32_t)(t->splits.count - 1);

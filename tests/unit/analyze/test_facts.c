@@ -285,7 +285,8 @@ static void test_who_carries_items(void **state)
         sketch_call(&s, "OrtApi::Run", "infer", 20 * MS);
     sketch_thread(&s, 101, "libonnxruntime.so.1", 0); // its pool
     for (int i = 0; i < 5; i++) {
-        sketch_cpu(&s, 15 * MS);
+        sketch_cpu(&s, 14 * MS);
+        sketch_call(&s, "read", "load", MS); // not the pipeline's
         sketch_wait(&s, "pthread_cond_wait", TRACE_CAUSE_LOCK, 5 * MS);
     }
     sketch_thread(&s, 102, "prog", 0); // only waits
@@ -405,10 +406,12 @@ static void test_queue_depth_and_occupancy(void **state)
     sketch_cpu(&s, 10 * MS);
     sketch_queue(&s, "q", TRACE_QUEUE_GET, 1);
     sketch_queue(&s, "q", TRACE_QUEUE_GET, 0);
+    sketch_queue(&s, "r", TRACE_QUEUE_PUT, 3);
     sketch_cpu(&s, 20 * MS);
     sketch_item(&s, TRACE_ITEM_END, 2, 0);
     struct facts *f = facts_of(&s, &m, NULL);
-    assert_int_equal(f->queues.count, 1);
+    assert_int_equal(f->queues.count, 2);
+    assert_true(fabs(f->queues.at[1].mean_depth - 2.5) < 1e-9); // 2 were in it before
     assert_int_equal(f->queues.at[0].puts, 2);
     assert_int_equal(f->queues.at[0].gets, 2);
     assert_int_equal(f->queues.at[0].max_depth, 2);

@@ -185,16 +185,19 @@ static void test_folds_at_the_root_may_overlap(void **state)
     assert_true(t->end_is_exact && t->start_is_exact);
 }
 
-static void test_rounding_never_makes_own_time_negative(void **state)
+// Folds that claim more than the span they lie in has: what is too much is taken from their own
+// time.
+static void test_own_time_is_never_negative(void **state)
 {
     struct fixture *x = *state;
-    // Three ticks are one nanosecond: pieces rounded one by one may exceed the whole.
-    x->scale = (struct ticks_scale){RECORDS_ORIGIN, 0, UINT64_MAX / 3};
-    add_fold(&x->records, 1, 2, 3, 9, 2, 11);
+    add_fold(&x->records, 1, 1, 3, 8, 2, 11);
+    add_fold(&x->records, 1, 2, 3, 8, 3, 11);
     add_span(&x->records, 0, 0, 2, 11);
     const struct model_thread *t = feed_all(x);
+    assert_int_equal(t->spans.at[2].self_ns, 0);
+    assert_int_equal(t->spans.at[0].self_ns, 1);
+    assert_int_equal(t->spans.at[1].self_ns, 8);
     assert_int_equal(sum_self(t), sum_roots(t));
-    assert_true(t->spans.at[1].self_ns <= t->spans.at[1].dur_ns);
 }
 
 static void test_children_of_a_span_lost_in_a_crash_are_roots(void **state)
@@ -244,6 +247,25 @@ static void test_time_outside_spans_is_dated(void **state)
     assert_int_equal(t->start_ns, 2);
     assert_int_equal(t->start_cpu_ns, 5);
     assert_false(t->start_is_exact);
+}
+
+// A lock or a sleep inside a stage is that stage's time; outside of any it is the stage `wait`.
+static void test_waits_join_the_stage_they_are_in(void **state)
+{
+    struct fixture *x = *state;
+    *vec_push(&x->process.names) = model_name_id(x->m, "nanosleep", "wait", TRACE_CAUSE_SLEEP);
+    add_span(&x->records, 2, 3, 12, 14);
+    add_span(&x->records, 1, 1, 10, 20);
+    add_span(&x->records, 0, 0, 5, 30);
+    add_span(&x->records, 0, 3, 40, 50);
+    const struct model_thread *t = feed_all(x);
+    const struct model_name *inside = &x->m->names.at[t->spans.at[0].name];
+    const struct model_name *outside = &x->m->names.at[t->spans.at[3].name];
+    assert_string_equal(x->m->stages.at[inside->stage].text, "decode");
+    assert_string_equal(x->m->stages.at[outside->stage].text, "wait");
+    assert_string_equal(inside->text, "nanosleep");
+    assert_int_equal(inside->cause, TRACE_CAUSE_SLEEP);
+    assert_true(inside->is_wait && outside->is_wait);
 }
 
 static void test_unknown_names_are_question_marks(void **state)
@@ -396,10 +418,11 @@ int main(void)
         TEST(test_fold_counts_as_its_calls),
         TEST(test_folds_between_a_span_and_its_children),
         TEST(test_folds_at_the_root_may_overlap),
-        TEST(test_rounding_never_makes_own_time_negative),
+        TEST(test_own_time_is_never_negative),
         TEST(test_children_of_a_span_lost_in_a_crash_are_roots),
         TEST(test_a_later_span_does_not_adopt_an_earlier_child),
         TEST(test_time_outside_spans_is_dated),
+        TEST(test_waits_join_the_stage_they_are_in),
         TEST(test_unknown_names_are_question_marks),
         TEST(test_long_spans),
         TEST(test_random_spans_keep_the_law),
