@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// The widest bar of any format; a part that fills none of its cells needs no explanation.
+#define LEGEND_CELLS 40
+
 struct document_block *document_add(
     struct document *d, enum document_block_kind kind, const char *text)
 {
@@ -37,8 +40,25 @@ struct document_row *document_add_row(struct document_block *b)
     return vec_push(&b->table.rows);
 }
 
-void document_add_legend(struct document *d, unsigned parts)
+// The parts that fill a cell of the row's bar.
+static unsigned parts_of(const struct document_row *row)
 {
+    enum bar_part cells[BAR_CELLS_MAX];
+    const int count = bar_cells(&row->split, row->bar_ratio, LEGEND_CELLS, cells);
+    unsigned parts = 0;
+    for (int i = 0; i < count; i++)
+        parts |= 1u << cells[i];
+    return parts;
+}
+
+void document_add_legend(struct document *d)
+{
+    unsigned parts = 0;
+    size_t table = d->blocks.count;
+    while (d->blocks.at[--table].kind != DOCUMENT_TABLE)
+        ;
+    for (size_t i = 0; i < d->blocks.at[table].table.rows.count; i++)
+        parts |= parts_of(&d->blocks.at[table].table.rows.at[i]);
     document_add(
         d, DOCUMENT_LEGEND, d->facts->split_is_measured ? "" : "CPU or waiting: not told apart")
         ->parts = parts;

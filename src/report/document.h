@@ -123,8 +123,8 @@ void document_add_column(
 // A row with all cells empty.
 struct document_row *document_add_row(struct document_block *b);
 
-// The signs of the bars above; says so when they could not tell CPU from waiting.
-void document_add_legend(struct document *d, unsigned parts);
+// The signs of the bars of the last table; says so when they could not tell CPU from waiting.
+void document_add_legend(struct document *d);
 
 const char *document_stage_text(const struct document *d, uint32_t stage);
 

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define COMMAND_MAX_BYTES 200u
+
 static void add_gap(struct document *d, const char *what, const char *why)
 {
     struct document_gap *g = vec_push(&d->gaps);
@@ -175,6 +177,21 @@ static void fill_gaps(struct document *d)
             DOCUMENT_PLAIN);
 }
 
+// The command, or its beginning when it names a thousand files.
+static const char *command_text(const struct document *d)
+{
+    const size_t length_bytes = strlen(d->command);
+    if (length_bytes <= COMMAND_MAX_BYTES)
+        return d->command;
+    size_t cut = COMMAND_MAX_BYTES;
+    while (cut > COMMAND_MAX_BYTES / 2 && d->command[cut] != ' ')
+        cut--;
+    while ((d->command[cut] & 0xC0) == 0x80)
+        cut++; // not within a character
+    return arena_printf(d->arena, "%.*s … (%zu words, whole in the JSON report)", (int)cut,
+        d->command, json_count(json_get(d->model->meta, "command")));
+}
+
 static const char *methods_text(const struct document *d)
 {
     struct buf line = {0};
@@ -220,7 +237,7 @@ static void fill_collection(struct document *d)
         "what is estimated says so",
         DOCUMENT_PLAIN);
     if (*d->command)
-        document_add_pair(b, "command", d->command, DOCUMENT_PLAIN);
+        document_add_pair(b, "command", command_text(d), DOCUMENT_PLAIN);
     if (*d->source)
         document_add_pair(b, "trace", d->source, DOCUMENT_PLAIN);
 }

@@ -166,8 +166,7 @@ static const char *occupation_text(struct document *d, const struct facts_thread
                     : "library pool";
 }
 
-static void add_thread(
-    struct document *d, struct document_block *b, const struct facts_thread *t, unsigned *parts)
+static void add_thread(struct document *d, struct document_block *b, const struct facts_thread *t)
 {
     struct document_row *row = document_add_row(b);
     row->cells[0] = thread_text(d, &d->model->threads.at[t->thread]);
@@ -178,16 +177,12 @@ static void add_thread(
     row->split = document_bar_split(d, &t->steady);
     row->bar_ratio =
         ratio_of(t->steady.wall_ns, d->facts->steady_ns > 0 ? (uint64_t)d->facts->steady_ns : 0);
-    for (int p = 0; p < BAR_PART_COUNT; p++)
-        if (bar_part_ns(&row->split, (enum bar_part)p))
-            *parts |= 1u << p;
 }
 
 // Those with time in the steady window; those that carry items first, then by CPU time.
 static void fill_threads(struct document *d)
 {
     VEC(const struct facts_thread *) live = {0};
-    unsigned parts = 0;
     for (size_t i = 0; i < d->facts->threads.count; i++)
         if (d->facts->threads.at[i].steady.wall_ns)
             *vec_push(&live) = &d->facts->threads.at[i];
@@ -203,9 +198,9 @@ static void fill_threads(struct document *d)
         document_add_column(b, "waits for", DOCUMENT_COLUMN_TEXT);
         document_add_column(b, "", DOCUMENT_COLUMN_BAR);
         for (size_t i = 0; i < live.count && i < THREADS_SHOWN; i++)
-            add_thread(d, b, live.at[i], &parts);
+            add_thread(d, b, live.at[i]);
         note_rest(d, live.count > THREADS_SHOWN ? live.count - THREADS_SHOWN : 0, "threads");
-        document_add_legend(d, parts);
+        document_add_legend(d);
     }
     vec_fini(&live);
 }

@@ -34,15 +34,6 @@ static void fill_row(struct document *d, struct document_row *row, const struct 
     row->bar_ratio = share_ratio;
 }
 
-static unsigned parts_of(const struct facts_split *split)
-{
-    unsigned parts = 0;
-    for (int p = 0; p < BAR_PART_COUNT; p++)
-        if (bar_part_ns(split, (enum bar_part)p))
-            parts |= 1u << p;
-    return parts;
-}
-
 static void add_columns(struct document_block *b)
 {
     document_add_column(b, "stage", DOCUMENT_COLUMN_NAME);
@@ -152,8 +143,7 @@ void document_fill_stages(struct document *d)
         struct document_block *b = document_add(d, DOCUMENT_TABLE, NULL);
         add_columns(b);
         add_rows(d, b, &total);
-        const struct facts_split shown = document_bar_split(d, &total);
-        document_add_legend(d, parts_of(&shown));
+        document_add_legend(d);
         note_others(d, &total);
     }
     if (f->threads.count)
