@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hook set libjpeg: decoding and encoding with the libjpeg API (libjpeg-turbo, IJG's, mozjpeg). A row
-// at a time is folded: a photograph makes thousands of such calls. Shapes are read from the caller's
-// structs only while every struct created so far had a layout that is known. An error handler that
-// leaves by longjmp past these functions is fine: the span stack drops what it skipped. Threads: any.
+// Hook set libjpeg: decoding and encoding with the libjpeg API (libjpeg-turbo, IJG's, mozjpeg). A
+// row at a time is folded: a photograph makes thousands of such calls. Shapes are read from the
+// caller's structs only while every struct created so far had a layout that is known. An error
+// handler that leaves by longjmp past these functions is fine: the span stack drops what it
+// skipped. Threads: any.
 #include "agent/hook.h"
 
 #include <assert.h>
@@ -63,7 +64,8 @@ static void note_layout(int version, size_t length_bytes, int is_decompressor)
 
 static inline int is_readable(const struct hook_span *s, const struct jpeg_common *common, int kind)
 {
-    return s->token && common && atomic_load_explicit(&trust, memory_order_relaxed) == TRUST_KNOWN &&
+    return s->token && common &&
+           atomic_load_explicit(&trust, memory_order_relaxed) == TRUST_KNOWN &&
            (common->is_decompressor != 0) == kind;
 }
 
@@ -99,11 +101,11 @@ static inline void note_encode(const struct hook_span *s, const struct jpeg_comp
 #define ENCODE(id, params, args)                                                                   \
     JPEG_CALL(id, "encode", AGENT_FOLD_SHORT, NOTHING, PARAMS(params), ARGS(args))
 #define ROWS(id, stage)                                                                            \
-    JPEG_CALL(id, stage, AGENT_FOLD, NOTHING, PARAMS(void *jpeg, void *rows, unsigned n),           \
+    JPEG_CALL(id, stage, AGENT_FOLD, NOTHING, PARAMS(void *jpeg, void *rows, unsigned n),          \
         ARGS(jpeg, rows, n))
 #define ONE(kind, id) kind(id, PARAMS(void *jpeg), ARGS(jpeg))
 
-// ---- Decoding. ------------------------------------------------------------------------------------
+// ---- Decoding. ----
 JPEG_CALL(jpeg_start_decompress, "decode", 0, note_decode(&span, jpeg),
     PARAMS(struct jpeg_decompress *jpeg), ARGS(jpeg))
 DECODE(jpeg_read_header, PARAMS(void *jpeg, int need_image), ARGS(jpeg, need_image))
@@ -124,7 +126,7 @@ ROWS(jpeg16_read_scanlines, "decode")
 ROWS(jpeg_read_raw_data, "decode")
 ROWS(jpeg12_read_raw_data, "decode")
 
-// ---- Encoding. ------------------------------------------------------------------------------------
+// ---- Encoding. ----
 JPEG_CALL(jpeg_start_compress, "encode", 0, note_encode(&span, jpeg),
     PARAMS(struct jpeg_compress *jpeg, int all_tables), ARGS(jpeg, all_tables))
 ONE(ENCODE, jpeg_finish_compress)
@@ -137,11 +139,10 @@ ROWS(jpeg16_write_scanlines, "encode")
 ROWS(jpeg_write_raw_data, "encode")
 ROWS(jpeg12_write_raw_data, "encode")
 
-// ---- Where the layout and the source become known; no time to speak of. -----------------------------
+// ---- Where the layout and the source become known; no time to speak of. ----
 #define CREATE(id, kind)                                                                           \
     HOOK_TYPE(uintptr_t, id, PARAMS(void *jpeg, int version, size_t length_bytes))                 \
-    static inline uintptr_t id##_body(                                                             \
-        id##_fn *real, void *jpeg, int version, size_t length_bytes)                               \
+    static inline uintptr_t id##_body(id##_fn *real, void *jpeg, int version, size_t length_bytes) \
     {                                                                                              \
         uintptr_t done = real(jpeg, version, length_bytes);                                        \
         note_layout(version, length_bytes, kind);                                                  \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hook set onnxruntime: sessions and runs through ONNX Runtime's C API, which its C++, Node and other
-// bindings use too. Every caller gets one table of functions from OrtGetApiBase()->GetApi(); the hook
-// of OrtGetApiBase exchanges a few of its slots in place, once for each library. No header of ONNX
-// Runtime is needed: the slots are its ABI and only ever grow (tests compare them with the header).
-// Threads: any; completion callbacks run on ONNX Runtime's own threads.
+// Hook set onnxruntime: sessions and runs through ONNX Runtime's C API, which its C++, Node and
+// other bindings use too. Every caller gets one table of functions from OrtGetApiBase()->GetApi();
+// the hook of OrtGetApiBase exchanges a few of its slots in place, once for each library. No header
+// of ONNX Runtime is needed: the slots are its ABI and only ever grow (tests compare them with the
+// header). Threads: any; completion callbacks run on ONNX Runtime's own threads.
 #include "agent/elf_object.h"
 #include "agent/hook.h"
 #include "agent/hooks/onnxruntime_abi.h"
@@ -29,7 +29,7 @@ typedef void *get_count_fn(const void *shape, size_t *count);
 typedef void *get_dimensions_fn(const void *shape, int64_t *dimensions, size_t count);
 typedef void release_fn(void *object);
 
-// ---- The input's shape. -----------------------------------------------------------------------------
+// ---- The input's shape. ----
 
 // Dimensions of a tensor; 0: not known. `api` is the table that the caller used.
 static size_t read_dimensions(void *const *api, const void *value, int64_t *dimensions)
@@ -69,8 +69,8 @@ struct input {
     uint32_t width, height, channels, batch; // 0: not known
 };
 
-// Rank 4 is images: batch, channels, height, width; the channels come last when only the last number
-// can be that of colours. In rank 3 and more the first is the batch.
+// Rank 4 is images: batch, channels, height, width; the channels come last when only the last
+// number can be that of colours. In rank 3 and more the first is the batch.
 static struct input read_input(void *const *api, const void *const *inputs, size_t n)
 {
     int64_t d[DIMENSIONS_LIMIT];
@@ -93,7 +93,7 @@ static inline void note_input(const struct hook_span *s, const struct input *in)
         span_shape(s->token, in->width, in->height, in->channels, in->batch);
 }
 
-// ---- The hooks. A thunk for each table, with the original that the table had. -------------------------
+// ---- The hooks. A thunk for each table, with the original that the table had. ----
 
 #define ORT_TYPE(id, params)                                                                       \
     typedef void *id##_fn(params);                                                                 \
@@ -108,8 +108,8 @@ static inline void note_input(const struct hook_span *s, const struct input *in)
     ORT_THUNK(id, PARAMS(params), ARGS(args), 1)                                                   \
     ORT_THUNK(id, PARAMS(params), ARGS(args), 2)                                                   \
     ORT_THUNK(id, PARAMS(params), ARGS(args), 3)                                                   \
-    static void *const id##_thunks[TABLES] = {(void *)id##_thunk_0, (void *)id##_thunk_1,          \
-        (void *)id##_thunk_2, (void *)id##_thunk_3};
+    static void *const id##_thunks[TABLES] = {                                                     \
+        (void *)id##_thunk_0, (void *)id##_thunk_1, (void *)id##_thunk_2, (void *)id##_thunk_3};
 
 ORT_TYPE(create, PARAMS(void *env, const char *path, void *options, void **session))
 static inline void *create_body(
@@ -124,8 +124,8 @@ ORT_THUNKS(create, PARAMS(void *env, const char *path, void *options, void **ses
 
 ORT_TYPE(create_array,
     PARAMS(void *env, const void *model, size_t length_bytes, void *options, void **session))
-static inline void *create_array_body(int table, void *env, const void *model, size_t length_bytes,
-    void *options, void **session)
+static inline void *create_array_body(
+    int table, void *env, const void *model, size_t length_bytes, void *options, void **session)
 {
     static struct hook_name name = {"OrtCreateSessionFromArray", "load", TRACE_CAUSE_OTHER, 0, 0};
     HOOK_SPAN(span, &name);
@@ -165,7 +165,7 @@ static inline void *run_binding_body(
 ORT_THUNKS(run_binding, PARAMS(void *session, const void *options, const void *binding),
     ARGS(session, options, binding))
 
-// ---- Runs that end later. ---------------------------------------------------------------------------
+// ---- Runs that end later. ----
 
 typedef void done_fn(void *data, void **outputs, size_t count, void *status);
 
@@ -212,8 +212,7 @@ static void write_in_flight(enum trace_queue_op op, uint32_t depth)
 
 static void call_done(void *data, void **outputs, size_t count, void *status)
 {
-    static struct hook_name name = {
-        "OrtRunAsync callback", "postprocess", TRACE_CAUSE_OTHER, 0, 0};
+    static struct hook_name name = {"OrtRunAsync callback", "postprocess", TRACE_CAUSE_OTHER, 0, 0};
     struct pending *p = data;
     struct pending own = {.done = p->done, .data = p->data};
     atomic_store(&p->is_taken, 0);
@@ -242,7 +241,7 @@ static inline void *run_async_body(int table, RUN_PARAMS, done_fn *done, void *d
 }
 ORT_THUNKS(run_async, PARAMS(RUN_PARAMS, done_fn *done, void *data), ARGS(RUN_ARGS, done, data))
 
-// ---- Exchanging the slots. ----------------------------------------------------------------------------
+// ---- Exchanging the slots. ----
 
 static const struct row {
     enum ort_slot slot;
@@ -269,8 +268,7 @@ static void store_slot(const struct elf_object *o, void **slot, void *value)
 {
     uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE), mask = ~(page_bytes - 1);
     uintptr_t page = (uintptr_t)slot & mask;
-    int is_read_only =
-        page >= (o->relro_low & mask) && page + page_bytes <= (o->relro_high & mask);
+    int is_read_only = page >= (o->relro_low & mask) && page + page_bytes <= (o->relro_high & mask);
     if (is_read_only && mprotect((void *)page, page_bytes, PROT_READ | PROT_WRITE) != 0)
         return;
     __atomic_store_n(slot, value, __ATOMIC_RELEASE);
@@ -295,8 +293,8 @@ static void patch_table(const struct table *t, const struct elf_object *o)
     }
 }
 
-// For each loaded object: is the table in its data? The loader's list lock is held meanwhile, as it is
-// while the GOT patcher works, so that nobody else changes the protection of these pages.
+// For each loaded object: is the table in its data? The loader's list lock is held meanwhile, as it
+// is while the GOT patcher works, so that nobody else changes the protection of these pages.
 static int try_object(struct dl_phdr_info *info, size_t length, void *argument)
 {
     (void)length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of ONNX Runtime's binary interface that the hook set onnxruntime needs: where functions lie
-// in struct OrtApi. The struct only ever grows at its end, so the numbers are the same in all versions
-// that have the function. A test compares them with the header. No code.
+// The part of ONNX Runtime's binary interface that the hook set onnxruntime needs: where functions
+// lie in struct OrtApi. The struct only ever grows at its end, so the numbers are the same in all
+// versions that have the function. A test compares them with the header. No code.
 #ifndef LIGHTMETER_AGENT_HOOKS_ONNXRUNTIME_ABI_H
 #define LIGHTMETER_AGENT_HOOKS_ONNXRUNTIME_ABI_H
 

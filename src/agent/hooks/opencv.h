@@ -2,7 +2,8 @@
 // What the OpenCV hook sets share: the layout of cv::Mat and cv::_InputArray in OpenCV 4 (the same
 // since 4.0; tests compare it with the headers), the attributes read from them, and the rule that a
 // call that OpenCV makes inside another of its own calls belongs to the outer one. Reads only what
-// the hooked function reads itself, and only after the kind and the magic number fit. Threads: none.
+// the hooked function reads itself, and only after the kind and the magic number fit. Threads:
+// none.
 #ifndef LIGHTMETER_AGENT_HOOKS_OPENCV_H
 #define LIGHTMETER_AGENT_HOOKS_OPENCV_H
 
@@ -56,7 +57,8 @@ static inline const struct opencv_mat *opencv_mat_check(const void *pointer)
 // The matrix behind an argument; NULL when it is something else.
 static inline const struct opencv_mat *opencv_mat_of(const struct opencv_array *a)
 {
-    return a && (a->flags & OPENCV_KIND_MASK) == OPENCV_KIND_MAT ? opencv_mat_check(a->object) : NULL;
+    return a && (a->flags & OPENCV_KIND_MASK) == OPENCV_KIND_MAT ? opencv_mat_check(a->object)
+                                                                 : NULL;
 }
 
 // An image, or a blob of images in the order batch, channels, height, width.

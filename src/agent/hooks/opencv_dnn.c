@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hook set opencv_dnn: OpenCV's own inference. cv::dnn lies in an inline namespace whose name changes
-// with each release; the symbol table leaves it out (agent/symbols.h), so these names do too. What
-// returns a cv::Mat or a cv::dnn::Net does so by a hidden first pointer on x86-64; on AArch64 the
-// pointer comes in x8, which C cannot name, and those functions are left out there. Threads: any.
+// Hook set opencv_dnn: OpenCV's own inference. cv::dnn lies in an inline namespace whose name
+// changes with each release; the symbol table leaves it out (agent/symbols.h), so these names do
+// too. What returns a cv::Mat or a cv::dnn::Net does so by a hidden first pointer on x86-64; on
+// AArch64 the pointer comes in x8, which C cannot name, and those functions are left out there.
+// Threads: any.
 #include "agent/hooks/opencv.h"
 
 #define LOAD(id, text, params, args)                                                               \
@@ -19,7 +20,7 @@
     }                                                                                              \
     HOOK_THUNKS(uintptr_t, id, PARAMS(params), ARGS(args))
 
-// ---- Images to blobs. -----------------------------------------------------------------------------
+// ---- Images to blobs. ----
 BLOB(blob_into, "cv::dnn::blobFromImage", opencv_mat_of(image), opencv_mat_of(out),
     PARAMS(opencv_in image, opencv_out out, double scale, const void *extent, const void *mean,
         int swap, int crop, int depth),
@@ -50,7 +51,7 @@ BLOB(blobs_params, "cv::dnn::blobFromImagesWithParams", NULL, opencv_mat_check(r
     PARAMS(void *result, opencv_in images, const void *options), ARGS(result, images, options))
 #endif
 
-// ---- Inference. -----------------------------------------------------------------------------------
+// ---- Inference. ----
 // The blob last set on this thread, and on which network, so that forward can tell its batch.
 static __thread struct {
     const void *net;
@@ -101,7 +102,7 @@ FORWARD(forward_async, "cv::dnn::Net::forwardAsync",
     PARAMS(void *result, const void *net, const void *name), ARGS(result, net, name))
 #endif
 
-// ---- Boxes. ---------------------------------------------------------------------------------------
+// ---- Boxes. ----
 #define NMS(id, text, params, args)                                                                \
     OPENCV_CALL(uintptr_t, id, text, "postprocess", AGENT_FOLD_SHORT, PARAMS(params), ARGS(args))
 #define BOXES                                                                                      \
@@ -127,7 +128,7 @@ NMS(nms_soft, "cv::dnn::softNMSBoxes",
 OPENCV_CALL(uintptr_t, images_from_blob, "cv::dnn::imagesFromBlob", "postprocess", AGENT_FOLD_SHORT,
     PARAMS(const void *blob, opencv_out images), ARGS(blob, images))
 
-// ---- Model files: from a path, from a vector, from memory. ----------------------------------------
+// ---- Model files: from a path, from a vector, from memory. ----
 #if defined(__x86_64__)
 #define LOAD_ONE(id, text)                                                                         \
     LOAD(id, text, PARAMS(void *result, const void *model), ARGS(result, model))                   \
@@ -136,8 +137,8 @@ OPENCV_CALL(uintptr_t, images_from_blob, "cv::dnn::imagesFromBlob", "postprocess
         ARGS(result, model, n))
 #define LOAD_TWO(id, text)                                                                         \
     LOAD(id, text, PARAMS(void *result, const void *a, const void *b), ARGS(result, a, b))         \
-    LOAD(id##_vector, text, PARAMS(void *result, const void *a, const void *b),                    \
-        ARGS(result, a, b))                                                                        \
+    LOAD(                                                                                          \
+        id##_vector, text, PARAMS(void *result, const void *a, const void *b), ARGS(result, a, b)) \
     LOAD(id##_memory, text,                                                                        \
         PARAMS(void *result, const void *a, size_t a_bytes, const void *b, size_t b_bytes),        \
         ARGS(result, a, a_bytes, b, b_bytes))
@@ -163,7 +164,8 @@ LOAD(any_vector, "cv::dnn::readNet",
     HOOK_ROW(id, symbol "ERK" OPENCV_STRING), HOOK_ROW(id##_vector, symbol "E" VECTOR),            \
         HOOK_ROW(id##_memory, symbol "EPKcm")
 #define ROWS_TWO(id, symbol, memory)                                                               \
-    HOOK_ROW(id, symbol "ERK" OPENCV_STRING "S9_"), HOOK_ROW(id##_vector, symbol "E" VECTOR "S6_"), \
+    HOOK_ROW(id, symbol "ERK" OPENCV_STRING "S9_"),                                                \
+        HOOK_ROW(id##_vector, symbol "E" VECTOR "S6_"),                                            \
         HOOK_ROW(id##_memory, symbol "E" memory "mS3_m")
 #endif
 
@@ -187,14 +189,15 @@ static const struct hook_function functions[] = {
     HOOK_ROW(forward_all, "_ZN2cv3dnn3Net7forwardERSt6vectorIS3_INS_3MatESaIS4_EESaIS6_EE"
                           "RKS3_" NAMES "F_EE"),
     HOOK_ROW(nms, "_ZN2cv3dnn8NMSBoxesERKSt6vectorINS_5Rect_IiEESaIS4_EE" FLOATS "ff" INTS "fi"),
-    HOOK_ROW(nms_double,
-        "_ZN2cv3dnn8NMSBoxesERKSt6vectorINS_5Rect_IdEESaIS4_EE" FLOATS "ff" INTS "fi"),
+    HOOK_ROW(
+        nms_double, "_ZN2cv3dnn8NMSBoxesERKSt6vectorINS_5Rect_IdEESaIS4_EE" FLOATS "ff" INTS "fi"),
     HOOK_ROW(nms_rotated,
         "_ZN2cv3dnn8NMSBoxesERKSt6vectorINS_11RotatedRectESaIS3_EE" FLOATS "ff" INTS "fi"),
     HOOK_ROW(nms_batched, "_ZN2cv3dnn15NMSBoxesBatchedERKSt6vectorINS_5Rect_IiEESaIS4_EE" FLOATS
                           "RKS2_IiSaIiEEffRSE_fi"),
-    HOOK_ROW(nms_batched_double, "_ZN2cv3dnn15NMSBoxesBatchedERKSt6vectorINS_5Rect_IdEESaIS4_EE" FLOATS
-                                 "RKS2_IiSaIiEEffRSE_fi"),
+    HOOK_ROW(nms_batched_double,
+        "_ZN2cv3dnn15NMSBoxesBatchedERKSt6vectorINS_5Rect_IdEESaIS4_EE" FLOATS
+        "RKS2_IiSaIiEEffRSE_fi"),
     HOOK_ROW(nms_soft, "_ZN2cv3dnn12softNMSBoxesERKSt6vectorINS_5Rect_IiEESaIS4_EE" FLOATS
                        "RSA_ff" INTS "mfNS1_13SoftNMSMethodE"),
     HOOK_ROW(images_from_blob, "_ZN2cv3dnn14imagesFromBlobERKNS_3MatE" OUT),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hook set opencv_imgcodecs: OpenCV reading and writing image files. Symbols are mangled C++ names,
-// prototypes the Itanium ABI written out: a returned cv::Mat is a hidden first pointer on x86-64. On
-// AArch64 it comes in x8, which C cannot name: those functions are left out there. Threads: any.
+// prototypes the Itanium ABI written out: a returned cv::Mat is a hidden first pointer on x86-64.
+// On AArch64 it comes in x8, which C cannot name: those functions are left out there. Threads: any.
 #include "agent/hooks/opencv.h"
 
 #define CALL(id, text, stage, params, args)                                                        \
@@ -39,8 +39,8 @@ DETAILED_CALL(imread, "cv::imread", "decode", NOTHING,
     opencv_shape(&span, opencv_mat_check(result)),
     PARAMS(void *result, const void *path, int flags), ARGS(result, path, flags))
 DETAILED_CALL(imdecode, "cv::imdecode", "decode", note_bytes(&span, opencv_bytes_of(bytes)),
-    opencv_shape(&span, opencv_mat_check(result)),
-    PARAMS(void *result, opencv_in bytes, int flags), ARGS(result, bytes, flags))
+    opencv_shape(&span, opencv_mat_check(result)), PARAMS(void *result, opencv_in bytes, int flags),
+    ARGS(result, bytes, flags))
 DETAILED_CALL(imdecode_into, "cv::imdecode", "decode", note_bytes(&span, opencv_bytes_of(bytes)),
     opencv_shape(&span, opencv_mat_check(result)),
     PARAMS(void *result, opencv_in bytes, int flags, void *mat), ARGS(result, bytes, flags, mat))
@@ -83,10 +83,9 @@ static const struct hook_function functions[] = {
     HOOK_ROW(imdecodemulti, "_ZN2cv13imdecodemultiE" OPENCV_IN "i" MATS "4_EE"),
     HOOK_ROW(imdecodemulti_range, "_ZN2cv13imdecodemultiE" OPENCV_IN "i" MATS "4_EERKNS_5RangeE"),
     HOOK_ROW(imcount, "_ZN2cv7imcountERK" OPENCV_STRING "i"),
-    HOOK_ROW(imwrite,
-        "_ZN2cv7imwriteERK" OPENCV_STRING OPENCV_IN "RKSt6vectorIiSaIiEE"),
-    HOOK_ROW(imencode,
-        "_ZN2cv8imencodeERK" OPENCV_STRING OPENCV_IN "RSt6vectorIhSaIhEERKSB_IiSaIiEE"),
+    HOOK_ROW(imwrite, "_ZN2cv7imwriteERK" OPENCV_STRING OPENCV_IN "RKSt6vectorIiSaIiEE"),
+    HOOK_ROW(
+        imencode, "_ZN2cv8imencodeERK" OPENCV_STRING OPENCV_IN "RSt6vectorIhSaIhEERKSB_IiSaIiEE"),
     {NULL, NULL, NULL},
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hook set opencv_imgproc: what programs do to pixels with OpenCV's imgproc and core. Symbols are
 // mangled C++ names, prototypes the Itanium ABI written out: cv::Size and cv::Point are one integer
-// register, a reference is a pointer. Functions whose ABI changed between releases of OpenCV 4 under
-// one name (a cv::Rect or cv::Scalar by value) are left out. Threads: any.
+// register, a reference is a pointer. Functions whose ABI changed between releases of OpenCV 4
+// under one name (a cv::Rect or cv::Scalar by value) are left out. Threads: any.
 #include "agent/hooks/opencv.h"
 
 #define FILTER(id, text, stage, params, args)                                                      \
@@ -14,7 +14,7 @@
     OPENCV_FILTER(                                                                                 \
         uintptr_t, id, text, "draw", AGENT_FOLD_SHORT, NULL, image, PARAMS(params), ARGS(args))
 
-// ---- Geometry. ------------------------------------------------------------------------------------
+// ---- Geometry. ----
 FILTER(resize, "cv::resize", "preprocess",
     PARAMS(opencv_in in, opencv_out out, uint64_t extent, double x, double y, int how),
     ARGS(in, out, extent, x, y, how))
@@ -22,26 +22,14 @@ FILTER(warp_affine, "cv::warpAffine", "preprocess",
     PARAMS(opencv_in in, opencv_out out, opencv_in matrix, uint64_t extent, int how, int border,
         const void *value),
     ARGS(in, out, matrix, extent, how, border, value))
-FILTER(warp_affine_hint, "cv::warpAffine", "preprocess",
-    PARAMS(opencv_in in, opencv_out out, opencv_in matrix, uint64_t extent, int how, int border,
-        const void *value, int hint),
-    ARGS(in, out, matrix, extent, how, border, value, hint))
 FILTER(warp_perspective, "cv::warpPerspective", "preprocess",
     PARAMS(opencv_in in, opencv_out out, opencv_in matrix, uint64_t extent, int how, int border,
         const void *value),
     ARGS(in, out, matrix, extent, how, border, value))
-FILTER(warp_perspective_hint, "cv::warpPerspective", "preprocess",
-    PARAMS(opencv_in in, opencv_out out, opencv_in matrix, uint64_t extent, int how, int border,
-        const void *value, int hint),
-    ARGS(in, out, matrix, extent, how, border, value, hint))
 FILTER(remap, "cv::remap", "preprocess",
     PARAMS(opencv_in in, opencv_out out, opencv_in x, opencv_in y, int how, int border,
         const void *value),
     ARGS(in, out, x, y, how, border, value))
-FILTER(remap_hint, "cv::remap", "preprocess",
-    PARAMS(opencv_in in, opencv_out out, opencv_in x, opencv_in y, int how, int border,
-        const void *value, int hint),
-    ARGS(in, out, x, y, how, border, value, hint))
 FILTER(pyr_down, "cv::pyrDown", "preprocess",
     PARAMS(opencv_in in, opencv_out out, const void *extent, int border),
     ARGS(in, out, extent, border))
@@ -56,10 +44,10 @@ FILTER(flip, "cv::flip", "preprocess", PARAMS(opencv_in in, opencv_out out, int 
     ARGS(in, out, axis))
 FILTER(rotate, "cv::rotate", "preprocess", PARAMS(opencv_in in, opencv_out out, int turn),
     ARGS(in, out, turn))
-FILTER(transpose, "cv::transpose", "preprocess", PARAMS(opencv_in in, opencv_out out),
-    ARGS(in, out))
+FILTER(
+    transpose, "cv::transpose", "preprocess", PARAMS(opencv_in in, opencv_out out), ARGS(in, out))
 
-// ---- Colour and type. -----------------------------------------------------------------------------
+// ---- Colour and type. ----
 FILTER(cvt_color, "cv::cvtColor", "convert",
     PARAMS(opencv_in in, opencv_out out, int code, int channels), ARGS(in, out, code, channels))
 FILTER(cvt_color_hint, "cv::cvtColor", "convert",
@@ -82,8 +70,8 @@ FILTER(normalize, "cv::normalize", "preprocess",
 // cv::Mat::convertTo: the matrix itself is the source.
 HOOK_TYPE(uintptr_t, convert_to,
     PARAMS(const void *self, opencv_out out, int type, double alpha, double beta))
-static inline uintptr_t convert_to_body(convert_to_fn *real, const void *self, opencv_out out,
-    int type, double alpha, double beta)
+static inline uintptr_t convert_to_body(
+    convert_to_fn *real, const void *self, opencv_out out, int type, double alpha, double beta)
 {
     OPENCV_SPAN(span, "cv::Mat::convertTo", "convert", AGENT_FOLD_SHORT);
     if (span.token)
@@ -96,7 +84,7 @@ HOOK_THUNKS(uintptr_t, convert_to,
     PARAMS(const void *self, opencv_out out, int type, double alpha, double beta),
     ARGS(self, out, type, alpha, beta))
 
-// ---- Filters and thresholds. ----------------------------------------------------------------------
+// ---- Filters and thresholds. ----
 FILTER(gaussian_blur, "cv::GaussianBlur", "preprocess",
     PARAMS(opencv_in in, opencv_out out, uint64_t kernel, double x, double y, int border),
     ARGS(in, out, kernel, x, y, border))
@@ -110,8 +98,8 @@ FILTER(box_filter, "cv::boxFilter", "preprocess",
     PARAMS(opencv_in in, opencv_out out, int depth, uint64_t kernel, uint64_t anchor, int norm,
         int border),
     ARGS(in, out, depth, kernel, anchor, norm, border))
-FILTER(median_blur, "cv::medianBlur", "preprocess", PARAMS(opencv_in in, opencv_out out, int kernel),
-    ARGS(in, out, kernel))
+FILTER(median_blur, "cv::medianBlur", "preprocess",
+    PARAMS(opencv_in in, opencv_out out, int kernel), ARGS(in, out, kernel))
 FILTER(bilateral_filter, "cv::bilateralFilter", "preprocess",
     PARAMS(opencv_in in, opencv_out out, int width, double colour, double space, int border),
     ARGS(in, out, width, colour, space, border))
@@ -164,13 +152,13 @@ FILTER(adaptive_threshold, "cv::adaptiveThreshold", "preprocess",
     PARAMS(opencv_in in, opencv_out out, double top, int how, int type, int block, double c),
     ARGS(in, out, top, how, type, block, c))
 
-// ---- From pixels to findings. ---------------------------------------------------------------------
+// ---- From pixels to findings. ----
 FROM(find_contours, "cv::findContours", "postprocess",
     PARAMS(opencv_in in, opencv_out contours, int mode, int method, uint64_t offset),
     ARGS(in, contours, mode, method, offset))
 FROM(find_contours_tree, "cv::findContours", "postprocess",
-    PARAMS(opencv_in in, opencv_out contours, opencv_out tree, int mode, int method,
-        uint64_t offset),
+    PARAMS(
+        opencv_in in, opencv_out contours, opencv_out tree, int mode, int method, uint64_t offset),
     ARGS(in, contours, tree, mode, method, offset))
 FROM(components, "cv::connectedComponents", "postprocess",
     PARAMS(opencv_in in, opencv_out labels, int connectivity, int type),
@@ -212,7 +200,7 @@ OPENCV_CALL(uintptr_t, min_area_rect, "cv::minAreaRect", "postprocess", AGENT_FO
     PARAMS(void *result, opencv_in points), ARGS(result, points))
 #endif
 
-// ---- Drawing. -------------------------------------------------------------------------------------
+// ---- Drawing. ----
 ONTO(draw_contours, "cv::drawContours",
     PARAMS(opencv_out image, opencv_in contours, int which, const void *colour, int width, int line,
         opencv_in tree, int depth, uint64_t offset),
@@ -244,11 +232,8 @@ ONTO(circle, "cv::circle",
 static const struct hook_function functions[] = {
     HOOK_ROW(resize, "_ZN2cv6resizeE" IN OUT SIZE "ddi"),
     HOOK_ROW(warp_affine, "_ZN2cv10warpAffineE" IN OUT "S2_" SIZE "ii" SCALAR),
-    HOOK_ROW(warp_affine_hint, "_ZN2cv10warpAffineE" IN OUT "S2_" SIZE "ii" SCALAR HINT),
     HOOK_ROW(warp_perspective, "_ZN2cv15warpPerspectiveE" IN OUT "S2_" SIZE "ii" SCALAR),
-    HOOK_ROW(warp_perspective_hint, "_ZN2cv15warpPerspectiveE" IN OUT "S2_" SIZE "ii" SCALAR HINT),
     HOOK_ROW(remap, "_ZN2cv5remapE" IN OUT "S2_S2_ii" SCALAR),
-    HOOK_ROW(remap_hint, "_ZN2cv5remapE" IN OUT "S2_S2_ii" SCALAR HINT),
     HOOK_ROW(pyr_down, "_ZN2cv7pyrDownE" IN OUT "RK" SIZE "i"),
     HOOK_ROW(pyr_up, "_ZN2cv5pyrUpE" IN OUT "RK" SIZE "i"),
     HOOK_ROW(copy_make_border, "_ZN2cv14copyMakeBorderE" IN OUT "iiiii" SCALAR),
@@ -300,8 +285,7 @@ static const struct hook_function functions[] = {
 #if defined(__x86_64__)
     HOOK_ROW(min_area_rect, "_ZN2cv11minAreaRectE" IN),
 #endif
-    HOOK_ROW(draw_contours,
-        "_ZN2cv12drawContoursE" OPENCV_INOUT IN "i" SCALAR "iiS5_i" POINT),
+    HOOK_ROW(draw_contours, "_ZN2cv12drawContoursE" OPENCV_INOUT IN "i" SCALAR "iiS5_i" POINT),
     HOOK_ROW(fill_poly, "_ZN2cv8fillPolyE" OPENCV_INOUT IN SCALAR "ii" POINT),
     HOOK_ROW(rectangle, "_ZN2cv9rectangleE" OPENCV_INOUT POINT "S4_" SCALAR "iii"),
     HOOK_ROW(line, "_ZN2cv4lineE" OPENCV_INOUT POINT "S4_" SCALAR "iii"),

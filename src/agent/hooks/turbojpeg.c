@@ -105,7 +105,8 @@ static void note_pixels(const struct hook_span *s, int width, int height, uint32
 }
 
 // Bytes that were made; the caller's pointer was written by a call that succeeded.
-static void note_made(const struct hook_span *s, uintptr_t result, const unsigned long *length_bytes)
+static void note_made(
+    const struct hook_span *s, uintptr_t result, const unsigned long *length_bytes)
 {
     if (s->token && (int)result == 0 && length_bytes)
         span_bytes(s->token, *length_bytes);
@@ -135,7 +136,7 @@ static void note_made(const struct hook_span *s, uintptr_t result, const unsigne
 #define NOTHING ((void)0)
 #define JPEG const uint8_t *jpeg, unsigned long n
 
-// ---- Version 2. -----------------------------------------------------------------------------------
+// ---- Version 2. ----
 SHORT_CALL(tjDecompressHeader, "decode", PARAMS(void *tj, JPEG, int *width, int *height),
     ARGS(tj, jpeg, n, width, height))
 SHORT_CALL(tjDecompressHeader2, "decode",
@@ -146,13 +147,12 @@ SHORT_CALL(tjDecompressHeader3, "decode",
     ARGS(tj, jpeg, n, width, height, sampling, space))
 TJ_CALL(tjDecompress2, "decode",
     note_scaled(&span, jpeg, n, width, height, channels_of(pixel_format)), NOTHING,
-    PARAMS(void *tj, JPEG, void *out, int width, int pitch, int height, int pixel_format,
-        int flags),
+    PARAMS(
+        void *tj, JPEG, void *out, int width, int pitch, int height, int pixel_format, int flags),
     ARGS(tj, jpeg, n, out, width, pitch, height, pixel_format, flags))
 TJ_CALL(tjDecompress, "decode", note_scaled(&span, jpeg, n, width, height, (uint32_t)pixel_bytes),
     NOTHING,
-    PARAMS(void *tj, JPEG, void *out, int width, int pitch, int height, int pixel_bytes,
-        int flags),
+    PARAMS(void *tj, JPEG, void *out, int width, int pitch, int height, int pixel_bytes, int flags),
     ARGS(tj, jpeg, n, out, width, pitch, height, pixel_bytes, flags))
 TJ_CALL(tjDecompressToYUV, "decode", note_scaled(&span, jpeg, n, 0, 0, 0), NOTHING,
     PARAMS(void *tj, JPEG, void *out, int flags), ARGS(tj, jpeg, n, out, flags))
@@ -213,18 +213,18 @@ TJ_CALL(tjEncodeYUVPlanes, "convert", note_pixels(&span, width, height, channels
     ARGS(tj, in, width, pitch, height, pixel_format, planes, strides, sampling, flags))
 // Without decoding to pixels: the coefficients are read, turned and written.
 TJ_CALL(tjTransform, "encode", if (span.token) span_bytes(span.token, n), NOTHING,
-    PARAMS(void *tj, JPEG, int count, void *outs, unsigned long *lengths, void *transforms,
-        int flags),
+    PARAMS(
+        void *tj, JPEG, int count, void *outs, unsigned long *lengths, void *transforms, int flags),
     ARGS(tj, jpeg, n, count, outs, lengths, transforms, flags))
 TJ_CALL(tjLoadImage, "load", NOTHING, NOTHING,
     PARAMS(const char *path, int *width, int align, int *height, int *pixel_format, int flags),
     ARGS(path, width, align, height, pixel_format, flags))
 TJ_CALL(tjSaveImage, "save", note_pixels(&span, width, height, channels_of(pixel_format)), NOTHING,
-    PARAMS(const char *path, void *in, int width, int pitch, int height, int pixel_format,
-        int flags),
+    PARAMS(
+        const char *path, void *in, int width, int pitch, int height, int pixel_format, int flags),
     ARGS(path, in, width, pitch, height, pixel_format, flags))
 
-// ---- Version 3. -----------------------------------------------------------------------------------
+// ---- Version 3. ----
 SHORT_CALL(tj3DecompressHeader, "decode", PARAMS(void *tj, JPEG), ARGS(tj, jpeg, n))
 #define DECOMPRESS(id)                                                                             \
     TJ_CALL(id, "decode", note_whole(&span, jpeg, n, channels_of(pixel_format)), NOTHING,          \
@@ -242,8 +242,8 @@ TJ_CALL(tj3DecodeYUV8, "convert", note_pixels(&span, width, height, channels_of(
     PARAMS(void *tj, const void *in, int align, void *out, int width, int pitch, int height,
         int pixel_format),
     ARGS(tj, in, align, out, width, pitch, height, pixel_format))
-TJ_CALL(tj3DecodeYUVPlanes8, "convert", note_pixels(&span, width, height, channels_of(pixel_format)),
-    NOTHING,
+TJ_CALL(tj3DecodeYUVPlanes8, "convert",
+    note_pixels(&span, width, height, channels_of(pixel_format)), NOTHING,
     PARAMS(void *tj, const void *planes, const int *strides, void *out, int width, int pitch,
         int height, int pixel_format),
     ARGS(tj, planes, strides, out, width, pitch, height, pixel_format))
@@ -258,8 +258,8 @@ COMPRESS(tj3Compress12)
 COMPRESS(tj3Compress16)
 TJ_CALL(tj3CompressFromYUV8, "encode", note_pixels(&span, width, height, 0),
     note_made(&span, done, made),
-    PARAMS(void *tj, const void *in, int width, int align, int height, void *out,
-        unsigned long *made),
+    PARAMS(
+        void *tj, const void *in, int width, int align, int height, void *out, unsigned long *made),
     ARGS(tj, in, width, align, height, out, made))
 TJ_CALL(tj3CompressFromYUVPlanes8, "encode", note_pixels(&span, width, height, 0),
     note_made(&span, done, made),
@@ -271,8 +271,8 @@ TJ_CALL(tj3EncodeYUV8, "convert", note_pixels(&span, width, height, channels_of(
     PARAMS(void *tj, const void *in, int width, int pitch, int height, int pixel_format, void *out,
         int align),
     ARGS(tj, in, width, pitch, height, pixel_format, out, align))
-TJ_CALL(tj3EncodeYUVPlanes8, "convert", note_pixels(&span, width, height, channels_of(pixel_format)),
-    NOTHING,
+TJ_CALL(tj3EncodeYUVPlanes8, "convert",
+    note_pixels(&span, width, height, channels_of(pixel_format)), NOTHING,
     PARAMS(void *tj, const void *in, int width, int pitch, int height, int pixel_format,
         void *planes, int *strides),
     ARGS(tj, in, width, pitch, height, pixel_format, planes, strides))

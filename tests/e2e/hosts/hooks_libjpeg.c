@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Test host: makes a picture, encodes it and decodes it in the ways of the libjpeg API, and prints
-// sums of the pixels. usage: hooks_libjpeg MODE [COUNT]. Run by test_hooks_libjpeg.py with and without
-// the preloaded library.
+// sums of the pixels. usage: hooks_libjpeg MODE [COUNT]. Run by test_hooks_libjpeg.py with and
+// without the preloaded library.
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,8 +127,7 @@ static __attribute__((noinline)) int deeper(int depth, unsigned long length_byte
 {
     volatile char room[512];
     room[0] = (char)depth;
-    return depth ? deeper(depth - 1, length_bytes) + (room[0] & 0)
-                 : decode_damaged(length_bytes);
+    return depth ? deeper(depth - 1, length_bytes) + (room[0] & 0) : decode_damaged(length_bytes);
 }
 
 static void check_damaged(int count)

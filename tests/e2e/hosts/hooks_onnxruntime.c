@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test host: runs a text detection model through ONNX Runtime's C API in each way there is, and prints
-// sums of what comes out. usage: hooks_onnxruntime LIBRARY MODEL. Run by test_hooks_onnxruntime.py.
+// Test host: runs a text detection model through ONNX Runtime's C API in each way there is, and
+// prints sums of what comes out. usage: hooks_onnxruntime LIBRARY MODEL. Run by
+// test_hooks_onnxruntime.py.
 #include <dlfcn.h>
 #include <math.h>
 #include <semaphore.h>
@@ -113,8 +114,8 @@ static void fail(OrtSession *session, const OrtValue *input)
 {
     const char *const wrong[] = {"no such input"};
     OrtValue *output = NULL;
-    OrtStatus *status = api->Run(
-        session, NULL, wrong, &input, 1, (const char *const *)&output_name, 1, &output);
+    OrtStatus *status =
+        api->Run(session, NULL, wrong, &input, 1, (const char *const *)&output_name, 1, &output);
     printf("%s\n", status ? api->GetErrorMessage(status) : "no error");
     api->ReleaseStatus(status);
     status = api->Run(session, NULL, NULL, NULL, 0, NULL, 0, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test host: reads, changes and writes pictures with OpenCV's C++ calls and prints sums of the pixels.
-// usage: hooks_opencv FOLDER [errors]. Run by test_hooks_opencv.py.
+// Test host: reads, changes and writes pictures with OpenCV's C++ calls and prints sums of the
+// pixels. usage: hooks_opencv FOLDER [errors]. Run by test_hooks_opencv.py.
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 

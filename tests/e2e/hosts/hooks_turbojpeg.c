@@ -50,7 +50,8 @@ int main(void)
     tjhandle c = tjInitCompress(), d = tjInitDecompress(), t = tjInitTransform();
     for (size_t i = 0; i < (size_t)WIDTH * HEIGHT * 3; i++)
         pixels[i] = (unsigned char)(i * 5 + (i >> 8));
-    check(tjCompress2(c, pixels, WIDTH, 0, HEIGHT, TJPF_RGB, &jpeg, &n, TJSAMP_420, 85, 0), "encode");
+    check(
+        tjCompress2(c, pixels, WIDTH, 0, HEIGHT, TJPF_RGB, &jpeg, &n, TJSAMP_420, 85, 0), "encode");
     printf("%lu\n", n);
     decode(d, jpeg, n);
     tjtransform turn = {.op = TJXOP_HFLIP, .options = TJXOPT_TRIM};

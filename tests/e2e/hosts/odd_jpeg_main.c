@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test host: calls the library of odd_jpeg.c with a struct shorter than libjpeg's, at the end of its
-// memory, so that reading it as libjpeg's would fault.
+// Test host: calls the library of odd_jpeg.c with a struct shorter than libjpeg's, at the end of
+// its memory, so that reading it as libjpeg's would fault.
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>

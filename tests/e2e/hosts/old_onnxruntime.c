@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test library: an ONNX Runtime of version 1.10, whose table ends before RunAsync; and Run is somebody
-// else's function (the program's), which must stay.
+// Test library: an ONNX Runtime of version 1.10, whose table ends before RunAsync; and Run is
+// somebody else's function (the program's), which must stay.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

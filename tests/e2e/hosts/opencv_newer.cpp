@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares functions that later releases of OpenCV 4 have than the installed one, as their headers do, so
-// that the compiler says how their names are mangled. Never linked; read by test_hooks_symbols.py.
+// Declares functions that later releases of OpenCV 4 have than the installed one, as their headers
+// do, so that the compiler says how their names are mangled. Never linked; read by
+// test_hooks_symbols.py.
 #include <opencv2/core.hpp>
 
 namespace cv
 {
 enum AlgorithmHint { ALGO_HINT_DEFAULT = 0 };
 
-void imread(const String &, OutputArray, int);                                    // 4.10
-bool imdecodemulti(InputArray, int, std::vector<Mat> &);                          // 4.7
-bool imdecodemulti(InputArray, int, std::vector<Mat> &, const Range &);           // 4.9
-void cvtColor(InputArray, OutputArray, int, int, AlgorithmHint);                  // 4.11
-void cvtColorTwoPlane(InputArray, InputArray, OutputArray, int, AlgorithmHint);   // 4.11
+void imread(const String &, OutputArray, int);                                        // 4.10
+bool imdecodemulti(InputArray, int, std::vector<Mat> &);                              // 4.7
+bool imdecodemulti(InputArray, int, std::vector<Mat> &, const Range &);               // 4.9
+void cvtColor(InputArray, OutputArray, int, int, AlgorithmHint);                      // 4.11
+void cvtColorTwoPlane(InputArray, InputArray, OutputArray, int, AlgorithmHint);       // 4.11
 void GaussianBlur(InputArray, OutputArray, Size, double, double, int, AlgorithmHint); // 4.11
-// Not in a release yet where this was written.
-void warpAffine(
-    InputArray, OutputArray, InputArray, Size, int, int, const Scalar &, AlgorithmHint);
-void warpPerspective(
-    InputArray, OutputArray, InputArray, Size, int, int, const Scalar &, AlgorithmHint);
-void remap(
-    InputArray, OutputArray, InputArray, InputArray, int, int, const Scalar &, AlgorithmHint);
 
 namespace dnn
 {
@@ -35,12 +29,12 @@ void blobFromImageWithParams(InputArray, OutputArray, const Image2BlobParams &);
 Mat blobFromImagesWithParams(InputArray, const Image2BlobParams &);               // 4.8
 void blobFromImagesWithParams(InputArray, OutputArray, const Image2BlobParams &); // 4.8
 void NMSBoxesBatched(const std::vector<Rect> &, const std::vector<float> &,
-    const std::vector<int> &, float, float, std::vector<int> &, float, int);      // 4.7
+    const std::vector<int> &, float, float, std::vector<int> &, float, int); // 4.7
 void NMSBoxesBatched(const std::vector<Rect2d> &, const std::vector<float> &,
-    const std::vector<int> &, float, float, std::vector<int> &, float, int);      // 4.7
-Net readNetFromTFLite(const String &);                                            // 4.7
-Net readNetFromTFLite(const std::vector<uchar> &);                                // 4.7
-Net readNetFromTFLite(const char *, size_t);                                      // 4.7
+    const std::vector<int> &, float, float, std::vector<int> &, float, int); // 4.7
+Net readNetFromTFLite(const String &);                                       // 4.7
+Net readNetFromTFLite(const std::vector<uchar> &);                           // 4.7
+Net readNetFromTFLite(const char *, size_t);                                 // 4.7
 } // namespace dnn4_v20241223
 } // namespace dnn
 } // namespace cv
@@ -62,15 +56,12 @@ const void *const opencv_newer[] = {
     (void *)cv::cvtColor,
     (void *)cv::cvtColorTwoPlane,
     (void *)cv::GaussianBlur,
-    (void *)cv::warpAffine,
-    (void *)cv::warpPerspective,
-    (void *)cv::remap,
     (void *)(Mat (*)(InputArray, const Image2BlobParams &))cv::dnn::blobFromImageWithParams,
-    (void *)(void (*)(InputArray, OutputArray, const Image2BlobParams &))
-        cv::dnn::blobFromImageWithParams,
+    (void *)(void (*)(
+        InputArray, OutputArray, const Image2BlobParams &))cv::dnn::blobFromImageWithParams,
     (void *)(Mat (*)(InputArray, const Image2BlobParams &))cv::dnn::blobFromImagesWithParams,
-    (void *)(void (*)(InputArray, OutputArray, const Image2BlobParams &))
-        cv::dnn::blobFromImagesWithParams,
+    (void *)(void (*)(
+        InputArray, OutputArray, const Image2BlobParams &))cv::dnn::blobFromImagesWithParams,
     (void *)(batched<cv::Rect>)cv::dnn::NMSBoxesBatched,
     (void *)(batched<cv::Rect2d>)cv::dnn::NMSBoxesBatched,
     (void *)(Net (*)(const cv::String &))cv::dnn::readNetFromTFLite,

@@ -13,10 +13,10 @@ struct region {
 
 #define SEEN __attribute__((visibility("default")))
 
-SEEN int tj3Decompress8(void *tj, const unsigned char *jpeg, size_t n, unsigned char *out, int pitch,
-    int pixel_format);
-SEEN int tj3Decompress8(void *tj, const unsigned char *jpeg, size_t n, unsigned char *out, int pitch,
-    int pixel_format)
+SEEN int tj3Decompress8(
+    void *tj, const unsigned char *jpeg, size_t n, unsigned char *out, int pitch, int pixel_format);
+SEEN int tj3Decompress8(
+    void *tj, const unsigned char *jpeg, size_t n, unsigned char *out, int pitch, int pixel_format)
 {
     printf("decompress %d %d %zu %d %d %d\n", tj != NULL, jpeg != NULL, n, out != NULL, pitch,
         pixel_format);

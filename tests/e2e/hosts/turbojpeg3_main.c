@@ -9,8 +9,8 @@ struct scale {
 struct region {
     int x, y, width, height;
 };
-int tj3Decompress8(void *tj, const unsigned char *jpeg, size_t n, unsigned char *out, int pitch,
-    int pixel_format);
+int tj3Decompress8(
+    void *tj, const unsigned char *jpeg, size_t n, unsigned char *out, int pitch, int pixel_format);
 int tj3SetScalingFactor(void *tj, struct scale scale);
 int tj3SetCroppingRegion(void *tj, struct region region);
 int tj3Compress8(void *tj, const unsigned char *in, int width, int pitch, int height,

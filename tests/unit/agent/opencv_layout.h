@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where OpenCV's headers put the fields of cv::Mat and cv::_InputArray: between opencv_layout.cpp, which
-// reads the headers, and test_hook_layouts.c, which compares.
+// Where OpenCV's headers put the fields of cv::Mat and cv::_InputArray: between opencv_layout.cpp,
+// which reads the headers, and test_hook_layouts.c, which compares.
 #ifndef LIGHTMETER_TESTS_OPENCV_LAYOUT_H
 #define LIGHTMETER_TESTS_OPENCV_LAYOUT_H
 

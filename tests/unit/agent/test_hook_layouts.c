@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of OpenCV's arrays that the hook sets know by heart is that of the installed headers, which
-// opencv_layout.cpp writes down.
+// The layout of OpenCV's arrays that the hook sets know by heart is that of the installed headers,
+// which opencv_layout.cpp writes down.
 #include "agent/hooks/opencv.h"
 
 #include <setjmp.h>

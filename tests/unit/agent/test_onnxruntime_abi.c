@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots that the hook set onnxruntime exchanges and calls are those of ONNX Runtime's header. Checked
-// by the compiler; the program has nothing left to do.
+// The slots that the hook set onnxruntime exchanges and calls are those of ONNX Runtime's header.
+// Checked by the compiler; the program has nothing left to do.
 #include "agent/hooks/onnxruntime_abi.h"
 
 #include <onnxruntime_c_api.h>
