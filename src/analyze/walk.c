@@ -7,9 +7,10 @@
 
 // A span that is open where the walk is.
 struct open_span {
-    uint32_t index;
+    uint32_t index, parent;
     int is_fold, is_root_fold;                    // root: it and all that enclose it are folds
     int in_call;                                  // it or one that encloses it is a hooked call
+    int was_in_call;                              // one that encloses it is
     int is_cut;                                   // by an edge of the window
     uint64_t stages, bytes_stages, pixels_stages; // bits of the stages on the path, with attributes
     uint64_t children_ns; // of a cut span: of its children within the window
@@ -29,6 +30,11 @@ struct walk {
 };
 
 static const struct open_span outside_all = {.is_root_fold = 1};
+static const struct open_span unknown_parent;
+
+// Folds are written later than they ended, among the children of a span that came after them; so
+// many may wait on the path above such a span.
+#define FOLDS_BESIDE 8u
 
 // Puts `own_ns` of a span, of whose own time `self_ns` the split was measured, into a sum. CPU time
 // is what is left when everything has been added (build_split_settle).
@@ -144,28 +150,52 @@ static void settle(struct walk *w, const struct open_span *o)
     uint64_t own_ns = overlap_ns > o->children_ns ? overlap_ns - o->children_ns : 0;
     if (own_ns > s->self_ns)
         own_ns = s->self_ns;
-    const int in_call = w->path.count && vec_last(&w->path)->in_call;
-    add_part(w, s, own_ns, in_call);
+    add_part(w, s, own_ns, o->was_in_call);
 }
 
-static inline void path_pop(struct walk *w)
+// Whether more children of a fold above path[count - 1] may come: its parent is further down.
+static int is_beside(const struct walk *w, const struct open_span *o, size_t count)
 {
-    const struct open_span o = *vec_last(&w->path);
-    w->path.count--;
-    if (__builtin_expect(o.is_cut, 0))
-        settle(w, &o);
+    if (!o->is_fold || o->parent == w->path.at[count - 1].index)
+        return 0;
+    for (size_t i = count - 1; i > 0; i--)
+        if (w->path.at[i - 1].index == o->parent)
+            return 1;
+    return o->parent == MODEL_NONE;
+}
+
+// Leaves the spans above path[count - 1]: the walk is before them.
+static void path_leave(struct walk *w, size_t count)
+{
+    size_t kept = count;
+    for (size_t i = count; i < w->path.count; i++) {
+        const struct open_span o = w->path.at[i];
+        if (o.is_cut)
+            settle(w, &o);
+        if (count && kept - count < FOLDS_BESIDE && is_beside(w, &o, count))
+            w->path.at[kept++] = o;
+    }
+    w->path.count = kept;
+}
+
+// How much of the path encloses `s`; leaves what the walk is before.
+static inline size_t path_enclosing(struct walk *w, const struct model_span *s)
+{
+    size_t count = w->path.count;
+    while (count && w->path.at[count - 1].index != s->parent)
+        count--;
+    if (count != w->path.count && !s->is_fold && (count || s->parent == MODEL_NONE))
+        path_leave(w, count);
+    return count;
 }
 
 // The time of a child within the window belongs to no cut span above it but the nearest real one.
-static void give_to_cut(struct walk *w, uint64_t inside_ns)
+static void give_to_cut(struct walk *w, size_t count, uint64_t inside_ns)
 {
-    for (size_t i = w->path.count; i > 0; i--) {
-        struct open_span *o = &w->path.at[i - 1];
-        if (o->is_fold)
-            continue;
-        o->children_ns += inside_ns;
-        return;
-    }
+    while (count && w->path.at[count - 1].is_fold)
+        count--;
+    if (count)
+        w->path.at[count - 1].children_ns += inside_ns;
 }
 
 static void add_root(struct walk *w, const struct model_span *s, int64_t end_ns)
@@ -195,16 +225,17 @@ static inline int is_leaf(const struct model_span *s, uint32_t index)
 }
 
 static void take_folded(
-    struct walk *w, const struct model_span *s, const struct open_span *above, uint64_t inside_ns)
+    struct walk *w, const struct model_span *s, size_t enclosing, uint64_t inside_ns)
 {
     if (s->is_fold)
         w->b->names.at[s->name].folded += s->calls;
-    if (above->is_root_fold && (s->is_fold || w->path.count)) {
+    if (s->parent == MODEL_NONE ? s->is_fold
+                                : enclosing && w->path.at[enclosing - 1].is_root_fold) {
         w->root.fold_ns += s->is_fold ? s->self_ns : s->dur_ns;
         w->root.fold_steady_ns += inside_ns;
     }
-    if (w->path.count && inside_ns)
-        give_to_cut(w, inside_ns);
+    if (inside_ns)
+        give_to_cut(w, enclosing, inside_ns);
 }
 
 static inline void take_span(struct walk *w, uint32_t index)
@@ -213,13 +244,16 @@ static inline void take_span(struct walk *w, uint32_t index)
     const struct model_span *s = &w->t->spans.at[index];
     const struct name_info info = b->info.at[s->name];
     const int64_t end_ns = s->start_ns + (int64_t)s->dur_ns;
-    while (w->path.count && vec_last(&w->path)->index != s->parent)
-        path_pop(w);
-    const struct open_span *above = w->path.count ? vec_last(&w->path) : &outside_all;
+    const size_t enclosing = path_enclosing(w, s);
+    const struct open_span *above = enclosing                 ? &w->path.at[enclosing - 1]
+                                    : s->parent == MODEL_NONE ? &outside_all
+                                                              : &unknown_parent;
     const struct model_split *split = split_of(w, s);
     const int is_inside = s->start_ns >= b->from_ns && end_ns <= b->to_ns;
     const uint64_t inside_ns = is_inside && !s->is_fold ? s->dur_ns : inside_of(w, s, end_ns);
     struct open_span here = {.index = index,
+        .parent = s->parent,
+        .was_in_call = above->in_call,
         .is_fold = s->is_fold,
         .is_root_fold = s->is_fold && above->is_root_fold,
         .in_call = above->in_call || (info.flags & (NAME_CALL | NAME_WAIT)) == NAME_CALL,
@@ -244,7 +278,7 @@ static inline void take_span(struct walk *w, uint32_t index)
     if (s->parent == MODEL_NONE && !s->is_fold)
         add_root(w, s, end_ns);
     if (__builtin_expect(s->is_fold || above->is_fold || above->is_cut, 0))
-        take_folded(w, s, above, inside_ns);
+        take_folded(w, s, enclosing, inside_ns);
     if (end_ns > w->root.last_ns)
         w->root.last_ns = end_ns;
     if (here.is_cut || !is_leaf(s, index))
@@ -315,8 +349,7 @@ static void walk_thread(struct build *b, uint32_t index, struct walk *w)
     w->is_unsplit = b->m->processes.at[t->process].split_method == TRACE_SPLIT_NONE;
     for (size_t i = t->spans.count; i > 0; i--)
         take_span(w, (uint32_t)(i - 1));
-    while (w->path.count)
-        path_pop(w);
+    path_leave(w, 0);
     if (w->next_root_ns > t->start_ns) {
         w->root.gap_ns += (uint64_t)(w->next_root_ns - t->start_ns);
         w->root.gap_steady_ns += (uint64_t)build_overlap_ns(b, t->start_ns, w->next_root_ns);

@@ -275,6 +275,61 @@ static void test_folds_in_the_window(void **state)
     done(f, m);
 }
 
+// A fold is written among the children of a span that came after it, and so is what it was called
+// in.
+static void test_folds_written_late_change_nothing(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    *vec_push(&m->processes) = (struct model_process){.split_method = TRACE_SPLIT_RSEQ};
+    const uint32_t read = model_name_id(m, "read", "load", TRACE_CAUSE_IO);
+    const uint32_t work = model_name_id(m, "work", "work", TRACE_CAUSE_OTHER);
+    const uint32_t thread = model_thread_add(m, 0, 1);
+    struct model_thread *t = &m->threads.at[thread];
+    t->end_ns = 100;
+    t->cpu_ns = 100;
+    t->end_is_exact = 1;
+    const struct model_span spans[] = {
+        {.start_ns = 42, .dur_ns = 3, .self_ns = 3, .name = read, .parent = 3, .depth = 2},
+        {.start_ns = 5,
+            .dur_ns = 25,
+            .self_ns = 8,
+            .name = read,
+            .parent = 4,
+            .depth = 1,
+            .is_fold = 1},
+        {.start_ns = 46,
+            .dur_ns = 9,
+            .self_ns = 4,
+            .name = read,
+            .parent = 3,
+            .depth = 2,
+            .is_fold = 1},
+        {.start_ns = 40, .dur_ns = 20, .self_ns = 13, .name = work, .parent = 4, .depth = 1},
+        {.start_ns = 2, .dur_ns = 70, .self_ns = 42, .name = work, .parent = MODEL_NONE},
+    };
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        struct model_span *s = vec_push(&t->spans);
+        *s = spans[i];
+        s->calls = 1;
+        s->split = s->attrs = MODEL_NONE;
+    }
+    // Two items, so that the outermost span is cut by the window [1, 50].
+    *vec_push(&m->items) = (struct model_item_event){1, 1, 0, 0, TRACE_ITEM_END};
+    *vec_push(&m->items) = (struct model_item_event){50, 2, 0, 0, TRACE_ITEM_END};
+    model_finish(m);
+    struct facts *f = facts_new(m, NULL);
+    assert_int_equal(f->threads.at[0].unattributed_ns, 30);
+    assert_int_equal(f->threads.at[0].unattributed.wall_ns, 1);
+    // In the window: 3 + 8 + 4 * 4 / 9 of the reads; the rest of [2, 50] is work.
+    assert_int_equal(facts_stage_find(f, "load")->split.wall_ns, 3 + 8 + 1);
+    assert_int_equal(facts_stage_find(f, "work")->split.wall_ns, 48 - 12);
+    assert_int_equal(facts_stage_find(f, "work")->calls, 0);
+    assert_int_equal(facts_stage_find(f, "load")->calls, 2);
+    check_sums(f);
+    done(f, m);
+}
+
 static void test_who_carries_items(void **state)
 {
     (void)state;
@@ -463,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_nothing_at_all),
         cmocka_unit_test(test_spans_are_cut_at_the_edges),
         cmocka_unit_test(test_folds_in_the_window),
+        cmocka_unit_test(test_folds_written_late_change_nothing),
         cmocka_unit_test(test_who_carries_items),
         cmocka_unit_test(test_waiting_within_a_call_is_not_idle),
         cmocka_unit_test(test_time_outside_spans_has_its_split),
