@@ -284,29 +284,44 @@ static void test_folds_written_late_change_nothing(void **state)
     *vec_push(&m->processes) = (struct model_process){.split_method = TRACE_SPLIT_RSEQ};
     const uint32_t read = model_name_id(m, "read", "load", TRACE_CAUSE_IO);
     const uint32_t work = model_name_id(m, "work", "work", TRACE_CAUSE_OTHER);
+    const uint32_t step = model_name_id(m, "step", "step", TRACE_CAUSE_OTHER);
     const uint32_t thread = model_thread_add(m, 0, 1);
     struct model_thread *t = &m->threads.at[thread];
     t->end_ns = 100;
     t->cpu_ns = 100;
     t->end_is_exact = 1;
+    const uint32_t none = MODEL_NONE;
     const struct model_span spans[] = {
-        {.start_ns = 42, .dur_ns = 3, .self_ns = 3, .name = read, .parent = 3, .depth = 2},
+        {.start_ns = 6, .dur_ns = 2, .self_ns = 2, .name = work, .parent = 2, .depth = 2},
+        {.start_ns = 42, .dur_ns = 3, .self_ns = 3, .name = read, .parent = 4, .depth = 2},
         {.start_ns = 5,
             .dur_ns = 25,
             .self_ns = 8,
             .name = read,
-            .parent = 4,
+            .parent = 5,
             .depth = 1,
             .is_fold = 1},
         {.start_ns = 46,
             .dur_ns = 9,
             .self_ns = 4,
             .name = read,
-            .parent = 3,
+            .parent = 4,
             .depth = 2,
             .is_fold = 1},
-        {.start_ns = 40, .dur_ns = 20, .self_ns = 13, .name = work, .parent = 4, .depth = 1},
-        {.start_ns = 2, .dur_ns = 70, .self_ns = 42, .name = work, .parent = MODEL_NONE},
+        {.start_ns = 40, .dur_ns = 20, .self_ns = 13, .name = step, .parent = 5, .depth = 1},
+        {.start_ns = 2, .dur_ns = 70, .self_ns = 40, .name = step, .parent = none},
+        // The same without a span around it: a fold at the root, with a child, beside a span.
+        {.start_ns = 74, .dur_ns = 2, .self_ns = 2, .name = work, .parent = 8, .depth = 1},
+        {.start_ns = 84, .dur_ns = 3, .self_ns = 3, .name = read, .parent = 10, .depth = 1},
+        {.start_ns = 73, .dur_ns = 5, .self_ns = 2, .name = read, .parent = none, .is_fold = 1},
+        {.start_ns = 87,
+            .dur_ns = 1,
+            .self_ns = 1,
+            .name = read,
+            .parent = 10,
+            .depth = 1,
+            .is_fold = 1},
+        {.start_ns = 82, .dur_ns = 8, .self_ns = 4, .name = step, .parent = none},
     };
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
         struct model_span *s = vec_push(&t->spans);
@@ -319,12 +334,13 @@ static void test_folds_written_late_change_nothing(void **state)
     *vec_push(&m->items) = (struct model_item_event){50, 2, 0, 0, TRACE_ITEM_END};
     model_finish(m);
     struct facts *f = facts_new(m, NULL);
-    assert_int_equal(f->threads.at[0].unattributed_ns, 30);
+    assert_int_equal(f->threads.at[0].unattributed_ns, 100 - 70 - 8 - 4);
     assert_int_equal(f->threads.at[0].unattributed.wall_ns, 1);
-    // In the window: 3 + 8 + 4 * 4 / 9 of the reads; the rest of [2, 50] is work.
+    // In the window: 3 + 8 + 4 * 4 / 9 of the reads, 2 of the work; the rest of [2, 50] is the
+    // step.
     assert_int_equal(facts_stage_find(f, "load")->split.wall_ns, 3 + 8 + 1);
-    assert_int_equal(facts_stage_find(f, "work")->split.wall_ns, 48 - 12);
-    assert_int_equal(facts_stage_find(f, "work")->calls, 0);
+    assert_int_equal(facts_stage_find(f, "work")->split.wall_ns, 2);
+    assert_int_equal(facts_stage_find(f, "step")->split.wall_ns, 48 - 14);
     assert_int_equal(facts_stage_find(f, "load")->calls, 2);
     check_sums(f);
     done(f, m);
