@@ -39,8 +39,10 @@ const struct command *command_find(const char *name, struct err *e)
         err_set(e, "there is no command '%s'. Did you mean '%s'? See lightmeter help.", name, near);
     else
         err_set(e,
-            "there is no command '%s'. To measure a program: lightmeter run -- PROGRAM. See lightmeter "
-            "help.", name);
+            "there is no command '%s'. To measure a program: lightmeter run -- PROGRAM. See "
+            "lightmeter "
+            "help.",
+            name);
     return NULL;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a subcommand is, and where all of them are listed. A subcommand is one file in cmds/ that ends
-// in one `const struct command`, and its row in cmds/registry.def. Used by main.c, `help` and tests.
-// Threads: constant data.
+// What a subcommand is, and where all of them are listed. A subcommand is one file in cmds/ that
+// ends in one `const struct command`, and its row in cmds/registry.def. Used by main.c, `help` and
+// tests. Threads: constant data.
 #ifndef LIGHTMETER_CLI_COMMAND_H
 #define LIGHTMETER_CLI_COMMAND_H
 

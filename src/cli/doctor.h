@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be collected on this machine: a list of checks, each really tried, with why not and what to
-// do. Filled by doctor_checks.c (the preloaded library, by a run) and doctor_system.c (the kernel and
-// the machine); printed by cmds/doctor.c. Threads: one owner.
+// What can be collected on this machine: a list of checks, each really tried, with why not and what
+// to do. Filled by doctor_checks.c (the preloaded library, by a run) and doctor_system.c (the
+// kernel and the machine); printed by cmds/doctor.c. Threads: one owner.
 #ifndef LIGHTMETER_CLI_DOCTOR_H
 #define LIGHTMETER_CLI_DOCTOR_H
 

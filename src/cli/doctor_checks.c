@@ -40,25 +40,28 @@ static void check_switch_test(struct doctor *d, enum trace_split_method method)
     struct doctor_row *row = doctor_add(d, "cost split", DOCTOR_WORKS);
     switch (method) {
     case TRACE_SPLIT_RSEQ:
-        buf_puts(&row->what, "CPU and waiting are told apart by the restartable-sequence area: free "
-                             "while a thread is not switched out");
+        buf_puts(&row->what,
+            "CPU and waiting are told apart by the restartable-sequence area: free "
+            "while a thread is not switched out");
         return;
     case TRACE_SPLIT_PERF_PAGE:
         row->state = DOCTOR_LIMITED;
-        buf_puts(&row->what, "CPU and waiting are told apart by a perf event's page: some memory and "
-                             "tens of microseconds a thread");
+        buf_puts(&row->what,
+            "CPU and waiting are told apart by a perf event's page: some memory and "
+            "tens of microseconds a thread");
         break;
     case TRACE_SPLIT_CPU_CLOCK:
         row->state = DOCTOR_LIMITED;
-        buf_puts(&row->what,
-            "CPU and waiting are told apart by the thread's CPU clock, which costs about 0.4 us a call");
+        buf_puts(&row->what, "CPU and waiting are told apart by the thread's CPU clock, which "
+                             "costs about 0.4 us a call");
         break;
     default:
         row->state = DOCTOR_MISSING;
         buf_puts(&row->what, "CPU and waiting cannot be told apart: wall time only");
     }
-    buf_puts(&row->advice, "glibc 2.35 or later with a kernel from 4.18 on has the free test; unset "
-                           "GLIBC_TUNABLES=glibc.pthread.rseq=0 if it is set");
+    buf_puts(&row->advice,
+        "glibc 2.35 or later with a kernel from 4.18 on has the free test; unset "
+        "GLIBC_TUNABLES=glibc.pthread.rseq=0 if it is set");
 }
 
 // The process of the probe in which the library came up, or NULL.
@@ -85,7 +88,8 @@ static void judge_probe(struct doctor *d, const char *trace, const struct collec
             err_text(&e), r->losses.length_bytes ? ": " : "", buf_text(&r->losses));
         for (size_t i = 0; m && i < m->notes.count; i++)
             buf_printf(&row->what, "; %s", m->notes.at[i]);
-        buf_puts(&row->advice, "run `LD_DEBUG=libs lightmeter run -- true` to see what the loader does");
+        buf_puts(
+            &row->advice, "run `LD_DEBUG=libs lightmeter run -- true` to see what the loader does");
     }
     model_free(&m);
 }
@@ -115,14 +119,16 @@ void doctor_check_agent(struct doctor *d)
     struct err e = {0};
     struct buf path = {0}, folder = {0};
     const char *temporary = getenv("TMPDIR");
-    buf_printf(&folder, "%s/lightmeter-doctor-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    buf_printf(
+        &folder, "%s/lightmeter-doctor-XXXXXX", temporary && *temporary ? temporary : "/tmp");
     if (collect_agent_find(&path, &e) < 0) {
         struct doctor_row *row = doctor_add(d, "preloaded library", DOCTOR_MISSING);
         buf_puts(&row->what, err_text(&e));
         buf_puts(&row->advice, "without it a run knows only what /proc shows");
     } else if (!mkdtemp(folder.at)) {
         struct doctor_row *row = doctor_add(d, "preloaded library", DOCTOR_MISSING);
-        buf_printf(&row->what, "not tried: no folder can be made in %s", temporary ? temporary : "/tmp");
+        buf_printf(
+            &row->what, "not tried: no folder can be made in %s", temporary ? temporary : "/tmp");
         buf_puts(&row->advice, "name a folder that can be written in TMPDIR");
     } else {
         run_probe(d, buf_text(&folder));

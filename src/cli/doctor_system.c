@@ -24,12 +24,14 @@ static void check_clock(struct doctor *d)
 {
     int is_usable = clock_tsc_is_usable();
     struct doctor_row *row = doctor_add(d, "clock", is_usable ? DOCTOR_WORKS : DOCTOR_LIMITED);
-    buf_puts(&row->what, is_usable ? "the processor's counter runs at one rate: about 10 ns a reading"
-                                   : "the processor's counter cannot be trusted here; CLOCK_MONOTONIC is "
-                                     "used, which costs more");
+    buf_puts(&row->what, is_usable
+                             ? "the processor's counter runs at one rate: about 10 ns a reading"
+                             : "the processor's counter cannot be trusted here; CLOCK_MONOTONIC is "
+                               "used, which costs more");
     if (!is_usable)
-        buf_puts(&row->advice, "see /sys/devices/system/clocksource/clocksource0/current_clocksource; on "
-                               "real hardware it should be tsc");
+        buf_puts(&row->advice,
+            "see /sys/devices/system/clocksource/clocksource0/current_clocksource; on "
+            "real hardware it should be tsc");
 }
 
 // Whether a software event can count this process's switches.
@@ -62,8 +64,9 @@ static void check_perf(struct doctor *d)
         works ? "can be opened" : "cannot be opened: ", works ? "" : strerror(errnum), "",
         level.length_bytes ? buf_text(&level) : "not there");
     if (!works)
-        buf_puts(&row->advice, "not needed where the cost split works; else allow perf_event_open in "
-                               "the container, or lower kernel.perf_event_paranoid to 2");
+        buf_puts(&row->advice,
+            "not needed where the cost split works; else allow perf_event_open in "
+            "the container, or lower kernel.perf_event_paranoid to 2");
     buf_fini(&level);
 }
 
@@ -96,12 +99,14 @@ static void check_group(struct doctor *d)
     if (has_throttling)
         buf_printf(&row->what, "throttling is counted in %s", buf_text(&m.cgroup_path));
     else if (n > 0)
-        buf_printf(&row->what, "%s does not count throttling: no CPU quota can be set at this level",
+        buf_printf(&row->what,
+            "%s does not count throttling: no CPU quota can be set at this level",
             buf_text(&m.cgroup_path));
     else
         buf_puts(&row->what, "no cpu.stat was found, so throttling by a CPU quota stays unseen");
     if (!has_throttling)
-        buf_puts(&row->advice, "mount the cgroup file system in the container, with the cpu controller");
+        buf_puts(
+            &row->advice, "mount the cgroup file system in the container, with the cpu controller");
     machine_close(&m);
 }
 
@@ -118,10 +123,12 @@ static void check_memory(struct doctor *d)
     if (is_there)
         buf_printf(&row->what, "/dev/shm has %s free", text_bytes(text, (double)free_bytes));
     else
-        buf_puts(&row->what, "/dev/shm is missing or cannot be written; XDG_RUNTIME_DIR or TMPDIR is used");
+        buf_puts(&row->what,
+            "/dev/shm is missing or cannot be written; XDG_RUNTIME_DIR or TMPDIR is used");
     if (free_bytes < SHM_ENOUGH_BYTES)
-        buf_puts(&row->advice, "give it 256 MiB or more (docker run --shm-size=256m); threads that find no "
-                               "room are counted, not recorded");
+        buf_puts(&row->advice,
+            "give it 256 MiB or more (docker run --shm-size=256m); threads that find no "
+            "room are counted, not recorded");
 }
 
 static void check_onnxruntime(struct doctor *d)
@@ -143,11 +150,12 @@ static void check_onnxruntime(struct doctor *d)
     }
     struct doctor_row *row =
         doctor_add(d, "ONNX Runtime", is_found ? DOCTOR_WORKS : DOCTOR_LIMITED);
-    buf_printf(&row->what, "%s%s", is_found ? "found: " : "not found on the system: ", buf_text(&why));
+    buf_printf(
+        &row->what, "%s%s", is_found ? "found: " : "not found on the system: ", buf_text(&why));
     if (!is_found)
-        buf_puts(&row->advice,
-            "programs that bring their own are seen all the same; for the examples name the library in "
-            "LIGHTMETER_ONNXRUNTIME");
+        buf_puts(&row->advice, "programs that bring their own are seen all the same; for the "
+                               "examples name the library in "
+                               "LIGHTMETER_ONNXRUNTIME");
     buf_fini(&why);
 }
 
@@ -158,10 +166,11 @@ static void check_architecture(struct doctor *d)
     buf_puts(&row->what, "x86-64: everything is built in");
 #elif defined(__aarch64__)
     struct doctor_row *row = doctor_add(d, "architecture", DOCTOR_LIMITED);
-    buf_puts(&row->what,
-        "AArch64: builds, but was not measured on hardware. Missing: C++ functions that return an object "
-        "(cv::imread and its like), whose result address comes in x8; stages of --stage-map, whose entry "
-        "code is x86-64");
+    buf_puts(&row->what, "AArch64: builds, but was not measured on hardware. Missing: C++ "
+                         "functions that return an object "
+                         "(cv::imread and its like), whose result address comes in x8; stages of "
+                         "--stage-map, whose entry "
+                         "code is x86-64");
     buf_puts(&row->advice, "mark those stages in the source with <lightmeter/mark.h>");
 #else
     struct doctor_row *row = doctor_add(d, "architecture", DOCTOR_MISSING);
@@ -180,7 +189,8 @@ void doctor_check_system(struct doctor *d)
         "use a kernel with CONFIG_SCHED_INFO, and mount /proc");
     check_file(d, "pressure", "/proc/pressure/cpu", "stalls for CPU, I/O and memory are known",
         "stalls of the machine are not known", "boot with psi=1, on a kernel with CONFIG_PSI");
-    check_file(d, "steal", "/proc/stat", "time stolen by the hypervisor and load of others are known",
+    check_file(d, "steal", "/proc/stat",
+        "time stolen by the hypervisor and load of others are known",
         "the machine's load is not known", "mount /proc");
     check_group(d);
     check_perf(d);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `lightmeter`: finds the subcommand, runs it, exits with its status. The only file that
-// exits. What a subcommand does is in cmds/NAME.c. Threads: the process has one.
+// The command `lightmeter`: finds the subcommand, runs it, exits with its status. The only file
+// that exits. What a subcommand does is in cmds/NAME.c. Threads: the process has one.
 #include "cli/command.h"
 
 #include <stdlib.h>

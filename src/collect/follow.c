@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step every 50 ms, or at once when the target ends or a signal comes: read signals, see whether
-// the target ended, sample, pack. A trace that cannot be written never ends the run: recording goes
-// down to sums, later stops, and what was written stays readable. Threads: one owner.
+// One step every 50 ms, or at once when the target ends or a signal comes: read signals, see
+// whether the target ended, sample, pack. A trace that cannot be written never ends the run:
+// recording goes down to sums, later stops, and what was written stays readable. Threads: one
+// owner.
 #include "collect/follow.h"
 
 #include "base/clock.h"
@@ -34,8 +35,8 @@ static void set_control(struct follow *f, enum handover_control value)
     handover_set(f->control, value);
 }
 
-// Signals meant for the target, given to us. The terminal sends its own to the whole group, and what
-// the target sent itself it has already.
+// Signals meant for the target, given to us. The terminal sends its own to the whole group, and
+// what the target sent itself it has already.
 static void pass_on(const struct follow *f, const struct signalfd_siginfo *info)
 {
     int number = (int)info->ssi_signo;
@@ -104,9 +105,9 @@ static void keep_limits(struct follow *f)
     } else if (stats->dir_bytes < f->dir_limit_bytes / 2) {
         f->crowd_step = 0;
     }
-    set_control(f, f->is_stopped                                       ? HANDOVER_STOP
+    set_control(f, f->is_stopped                                     ? HANDOVER_STOP
                    : f->is_limited || f->crowd_step || f->is_failing ? HANDOVER_AGGREGATE
-                                                                       : HANDOVER_RECORD);
+                                                                     : HANDOVER_RECORD);
 }
 
 // Packs; 1 when more is ready.

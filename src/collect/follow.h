@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's loop while the target runs: packs what it recorded, samples it from outside, passes
-// signals on, keeps the limits. Started by collect/run.c after the launch. Never stops the target.
-// Threads: one owner.
+// The launcher's loop while the target runs: packs what it recorded, samples it from outside,
+// passes signals on, keeps the limits. Started by collect/run.c after the launch. Never stops the
+// target. Threads: one owner.
 #ifndef LIGHTMETER_COLLECT_FOLLOW_H
 #define LIGHTMETER_COLLECT_FOLLOW_H
 
@@ -25,20 +25,20 @@ struct follow {
     struct procs *procs;
     struct sampler *sampler;
     const struct trace_clock *clock;
-    uint32_t *control;         // see collect/handover.h
-    uint64_t max_bytes;        // of the trace; 0: no limit
-    uint64_t dir_limit_bytes;  // of what may wait to be packed
+    uint32_t *control;        // see collect/handover.h
+    uint64_t max_bytes;       // of the trace; 0: no limit
+    uint64_t dir_limit_bytes; // of what may wait to be packed
     // What came of it:
-    int status;                // wait status of the target
-    struct rusage usage;       // of the target and the children that it waited for
-    int is_limited;            // max_bytes was reached, at limit_ns after the start
+    int status;          // wait status of the target
+    struct rusage usage; // of the target and the children that it waited for
+    int is_limited;      // max_bytes was reached, at limit_ns after the start
     uint64_t limit_ns;
-    uint64_t crowded;          // times the directory was over its limit
-    int is_stopped;            // recording was stopped for want of space
-    int is_failing;            // the trace cannot be written at the moment
-    struct err trouble;        // why it could not, the first time; "" when it always could
-    uint64_t trouble_ns;       // when, after the start
-    uint64_t lost_samples;     // of /proc, that could not be written
+    uint64_t crowded;      // times the directory was over its limit
+    int is_stopped;        // recording was stopped for want of space
+    int is_failing;        // the trace cannot be written at the moment
+    struct err trouble;    // why it could not, the first time; "" when it always could
+    uint64_t trouble_ns;   // when, after the start
+    uint64_t lost_samples; // of /proc, that could not be written
     // Own state:
     uint64_t flush_due_ns, retry_ns;
     uint32_t control_now;

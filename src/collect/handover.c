@@ -23,8 +23,9 @@ int handover_scale(const struct trace_clock *clock, uint64_t *mult, unsigned *sh
     uint64_t ns = clock->later.mono_ns - clock->start.mono_ns;
     wide factor = ticks ? (((wide)ns << SCALE_SHIFT) + ticks / 2) / ticks : 0;
     if (factor == 0 || factor >> 40)
-        return err_set(e, "the processor's clock makes no sense (%llu ticks in %llu ns); say so in a "
-                          "bug report with the output of `lightmeter doctor`",
+        return err_set(e,
+            "the processor's clock makes no sense (%llu ticks in %llu ns); say so in a "
+            "bug report with the output of `lightmeter doctor`",
             (unsigned long long)ticks, (unsigned long long)ns);
     *mult = (uint64_t)factor;
     *shift = SCALE_SHIFT;
@@ -84,7 +85,8 @@ uint32_t *handover_open(int dir_fd, const struct handover_options *o, struct err
     if (handover_config_text(o, &text, e) < 0)
         goto done;
     if (write_file(dir_fd, "config", &text) < 0 || !(control = map_control(dir_fd)))
-        err_set_errno(e, errno, "the run directory cannot be written; free some memory or space in it");
+        err_set_errno(
+            e, errno, "the run directory cannot be written; free some memory or space in it");
 done:
     buf_fini(&text);
     return control;

@@ -160,8 +160,10 @@ static int explain(const struct launch_options *o, int errnum, struct err *e)
         return LAUNCH_NOT_EXECUTABLE;
     }
     if (errnum == ENOENT && is_there) {
-        err_set(e, "%s cannot run: the interpreter or loader that it names is missing; see its first "
-                   "line, or `file %s`", name, name);
+        err_set(e,
+            "%s cannot run: the interpreter or loader that it names is missing; see its first "
+            "line, or `file %s`",
+            name, name);
         return LAUNCH_NOT_EXECUTABLE;
     }
     if (errnum == ENOENT || errnum == ENOTDIR) {
@@ -172,7 +174,8 @@ static int explain(const struct launch_options *o, int errnum, struct err *e)
         return LAUNCH_NOT_FOUND;
     }
     if (errnum == EACCES)
-        err_set(e, "%s is not executable for this user; `chmod +x` it, or run it by its interpreter",
+        err_set(e,
+            "%s is not executable for this user; `chmod +x` it, or run it by its interpreter",
             name);
     else if (errnum == ENOEXEC)
         err_set(e, "%s has a format that this machine cannot run; see `file %s`", name, name);

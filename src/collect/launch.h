@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#define LAUNCH_NOT_FOUND 127      // exit status, as a shell gives it
+#define LAUNCH_NOT_FOUND 127 // exit status, as a shell gives it
 #define LAUNCH_NOT_EXECUTABLE 126
 
 // The signals of this process as they were before launch_signals_hold, for the child to have.
@@ -29,24 +29,25 @@ int launch_signals_hold(struct launch_signals *s, struct err *e);
 void launch_signals_fini(struct launch_signals *s);
 
 struct launch_options {
-    char *const *argv;        // ended by NULL
-    const char *agent_path;   // library to preload, NULL: none
-    const char *asan;         // runtime that must come before it, "" none
-    const char *run_dir;      // value of LIGHTMETER_RUN_DIR
-    const char *found_path;   // what argv[0] means on PATH, "" when there is none; for messages
+    char *const *argv;      // ended by NULL
+    const char *agent_path; // library to preload, NULL: none
+    const char *asan;       // runtime that must come before it, "" none
+    const char *run_dir;    // value of LIGHTMETER_RUN_DIR
+    const char *found_path; // what argv[0] means on PATH, "" when there is none; for messages
 };
 
-// Starts the target. 0 with *pid when its image runs; else LAUNCH_NOT_FOUND or LAUNCH_NOT_EXECUTABLE
-// with a message (nothing is left behind), or -1 with a message when no process could be made.
-int launch_start(const struct launch_options *o, const struct launch_signals *s, pid_t *pid,
-    struct err *e);
+// Starts the target. 0 with *pid when its image runs; else LAUNCH_NOT_FOUND or
+// LAUNCH_NOT_EXECUTABLE with a message (nothing is left behind), or -1 with a message when no
+// process could be made.
+int launch_start(
+    const struct launch_options *o, const struct launch_signals *s, pid_t *pid, struct err *e);
 
 // The value of LD_PRELOAD for the target: `agent` first, after a sanitizer runtime `asan` ("" none)
 // or one that `old` (NULL: unset) holds already. Allocated.
 char *launch_preload_value(const char *agent, const char *asan, const char *old);
 
-// Ends this process by `signal_number`, as the target ended, without a core file of our own. Returns
-// only when the signal cannot end a process.
+// Ends this process by `signal_number`, as the target ended, without a core file of our own.
+// Returns only when the signal cannot end a process.
 void launch_die_like(int signal_number);
 
 #endif

@@ -87,8 +87,8 @@ static void read_stat(const struct machine *m, machine_take_fn take_fn, void *co
         (user + nice + system + irq + softirq) * m->jiffy_ns);
 }
 
-static void read_pressure(int fd, enum trace_metric some, enum trace_metric full,
-    machine_take_fn take_fn, void *context)
+static void read_pressure(
+    int fd, enum trace_metric some, enum trace_metric full, machine_take_fn take_fn, void *context)
 {
     char text[TEXT_BYTES];
     struct os_psi_line line;
@@ -124,8 +124,7 @@ void machine_read(const struct machine *m, machine_take_fn take_fn, void *contex
     read_stat(m, take_fn, context);
     if (read_text(m->loadavg_fd, text) == 0 && sscanf(text, "%*s %*s %*s %llu/", &runnable) == 1)
         take_fn(context, TRACE_METRIC_RUNNABLE, runnable);
-    read_pressure(
-        m->psi_cpu_fd, TRACE_METRIC_PSI_CPU_SOME_US, TRACE_METRIC_NONE, take_fn, context);
+    read_pressure(m->psi_cpu_fd, TRACE_METRIC_PSI_CPU_SOME_US, TRACE_METRIC_NONE, take_fn, context);
     read_pressure(
         m->psi_io_fd, TRACE_METRIC_PSI_IO_SOME_US, TRACE_METRIC_PSI_IO_FULL_US, take_fn, context);
     read_pressure(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's and the control group's counters, from files that are kept open. Used by the sampler
-// and `doctor`. Missing files are no failure: their metrics are left out. Threads: one owner.
+// The machine's and the control group's counters, from files that are kept open. Used by the
+// sampler and `doctor`. Missing files are no failure: their metrics are left out. Threads: one
+// owner.
 #ifndef LIGHTMETER_COLLECT_MACHINE_H
 #define LIGHTMETER_COLLECT_MACHINE_H
 
@@ -10,10 +11,10 @@
 #include <stdint.h>
 
 struct machine {
-    int stat_fd, loadavg_fd;        // -1: not there
+    int stat_fd, loadavg_fd; // -1: not there
     int psi_cpu_fd, psi_io_fd, psi_memory_fd;
-    int cgroup_fd;                  // cpu.stat of the group whose quota binds
-    struct buf cgroup_path;         // of that cpu.stat, "" when there is none
+    int cgroup_fd;          // cpu.stat of the group whose quota binds
+    struct buf cgroup_path; // of that cpu.stat, "" when there is none
     uint64_t jiffy_ns;
 };
 

@@ -54,8 +54,7 @@ static struct json *collection_new(const struct meta_facts *m)
     struct json *collection = json_object();
     struct json *methods = json_array();
     if (m->agent_path)
-        json_append(methods,
-            json_string("calls: a library preloaded into the program (measured)"));
+        json_append(methods, json_string("calls: a library preloaded into the program (measured)"));
     for (const char *const *s = sampler_sources(m->sampler); *s; s++)
         json_append(methods, json_string(*s));
     json_put(collection, "methods", methods);

@@ -5,9 +5,9 @@
 #define LIGHTMETER_COLLECT_META_H
 
 #include "base/json.h"
-#include "collect/target.h"
 #include "collect/follow.h"
 #include "collect/run.h"
+#include "collect/target.h"
 
 struct meta_facts {
     const struct collect_options *options;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding and forgetting processes, see procs.h. A process is known by pid and kernel start time, so
-// that a reused pid is another process. Reads /proc only; needs no privilege for one's own processes.
-// Threads: one owner.
+// Finding and forgetting processes, see procs.h. A process is known by pid and kernel start time,
+// so that a reused pid is another process. Reads /proc only; needs no privilege for one's own
+// processes. Threads: one owner.
 #include "collect/procs.h"
 
 #include "base/buf.h"
@@ -25,8 +25,7 @@
 
 void procs_init(struct procs *p, int run_dir_fd, const char *run_dir, int clock_is_tsc)
 {
-    *p = (struct procs){
-        .run_dir_fd = run_dir_fd, .run_dir = run_dir, .clock_is_tsc = clock_is_tsc};
+    *p = (struct procs){.run_dir_fd = run_dir_fd, .run_dir = run_dir, .clock_is_tsc = clock_is_tsc};
 }
 
 static void close_thread(struct procs *p, struct procs_thread *t)
@@ -213,7 +212,8 @@ static void take_announced(struct procs *p, const char *file_name, uint32_t pid)
 
 static void scan_run_dir(struct procs *p)
 {
-    int fd = p->run_dir_fd >= 0 ? openat(p->run_dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd =
+        p->run_dir_fd >= 0 ? openat(p->run_dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     if (!dir) {
         if (fd >= 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processes of the run as seen from outside: the target, what announces itself in the run
-// directory (`p-PID-IMAGE`), and the children of both that /proc knows. Finds new ones, notices those
-// that are gone, and keeps their /proc files open. Used by the sampler and the launcher's loop.
-// Threads: one owner.
+// directory (`p-PID-IMAGE`), and the children of both that /proc knows. Finds new ones, notices
+// those that are gone, and keeps their /proc files open. Used by the sampler and the launcher's
+// loop. Threads: one owner.
 #ifndef LIGHTMETER_COLLECT_PROCS_H
 #define LIGHTMETER_COLLECT_PROCS_H
 
@@ -19,12 +19,12 @@ struct procs_thread {
 
 struct procs_entry {
     uint32_t pid, parent_pid;
-    uint64_t start_ns;      // since boot, from the kernel; tells a reused pid apart
-    char name[64];          // as the kernel has it: any bytes but NUL
-    int has_agent;          // it has a process file
+    uint64_t start_ns; // since boot, from the kernel; tells a reused pid apart
+    char name[64];     // as the kernel has it: any bytes but NUL
+    int has_agent;     // it has a process file
     int is_alive;
     uint64_t first_seen_ticks, last_seen_ticks;
-    int stat_fd, io_fd; // -1 when closed
+    int stat_fd, io_fd;      // -1 when closed
     uint64_t listed_threads; // thread count when `threads` was listed; 0: never
     VEC(struct procs_thread) threads;
 };
@@ -33,11 +33,11 @@ struct procs {
     int run_dir_fd;      // borrowed; -1: none
     const char *run_dir; // borrowed; its path, which the run's processes have in their environment
     int clock_is_tsc;
-    unsigned open_files;       // of threads
+    unsigned open_files;         // of threads
     VEC(struct procs_entry) all; // ended ones stay, without their files, up to PROCS_KEEP
-    VEC(uint32_t) ended;       // pids gone since the owner last emptied it
-    VEC(uint64_t) announced;   // hashes of process file names seen, sorted
-    uint64_t forgotten;        // ended ones beyond PROCS_KEEP
+    VEC(uint32_t) ended;         // pids gone since the owner last emptied it
+    VEC(uint64_t) announced;     // hashes of process file names seen, sorted
+    uint64_t forgotten;          // ended ones beyond PROCS_KEEP
 };
 
 #define PROCS_KEEP 4096

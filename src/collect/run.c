@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts one run together, see run.h. Everything that can fail for a reason of Lightmeter's own is done
-// before the launch, so that such a failure starts nothing; after it, failures become losses in words
-// and the target's status stands. Threads: one owner.
+// Puts one run together, see run.h. Everything that can fail for a reason of Lightmeter's own is
+// done before the launch, so that such a failure starts nothing; after it, failures become losses
+// in words and the target's status stands. Threads: one owner.
 #include "collect/run.h"
 
 #include "base/clock.h"
-#include "collect/target.h"
 #include "collect/handover.h"
 #include "collect/launch.h"
 #include "collect/session.h"
+#include "collect/target.h"
 #include "trace/rundir.h"
 
 #include <errno.h>
@@ -37,26 +37,32 @@ int collect_agent_find(struct buf *path, struct err *e)
         rundir_absolute(named, path);
         if (is_agent(path))
             return 0;
-        return err_set(e, "%s, which LIGHTMETER_AGENT names, cannot be read; unset the variable or "
-                          "name the file " AGENT_FILE, buf_text(path));
+        return err_set(e,
+            "%s, which LIGHTMETER_AGENT names, cannot be read; unset the variable or "
+            "name the file " AGENT_FILE,
+            buf_text(path));
     }
     char self[TARGET_PATH_BYTES];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = 0;
     char *slash = strrchr(self, '/');
     if (!slash)
-        return err_set(e, "the path of this program is not known (is /proc mounted?); name the file "
-                          AGENT_FILE " in LIGHTMETER_AGENT");
+        return err_set(e,
+            "the path of this program is not known (is /proc mounted?); name the file " AGENT_FILE
+            " in LIGHTMETER_AGENT");
     *slash = 0;
-    static const char *const places[] = {"", "/../lib/lightmeter", "/../" LIGHTMETER_LIBDIR "/lightmeter"};
+    static const char *const places[] = {
+        "", "/../lib/lightmeter", "/../" LIGHTMETER_LIBDIR "/lightmeter"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         buf_fini(path);
         buf_printf(path, "%s%s/" AGENT_FILE, self, places[i]);
         if (is_agent(path))
             return 0;
     }
-    return err_set(e, AGENT_FILE " is neither in %s nor in %s/../" LIGHTMETER_LIBDIR "/lightmeter; build or "
-                      "install it, or name it in LIGHTMETER_AGENT", self, self);
+    return err_set(e,
+        AGENT_FILE " is neither in %s nor in %s/../" LIGHTMETER_LIBDIR "/lightmeter; build or "
+                   "install it, or name it in LIGHTMETER_AGENT",
+        self, self);
 }
 
 // Whether the library is preloaded, and why not.
@@ -69,7 +75,8 @@ static void choose_agent(struct session *s)
         return;
     }
     if (collect_agent_find(&s->agent, &why) == 0 && strpbrk(buf_text(&s->agent), " :"))
-        err_set(&why, "the path %s has a blank or a colon, which LD_PRELOAD cannot hold; move the file",
+        err_set(&why,
+            "the path %s has a blank or a colon, which LD_PRELOAD cannot hold; move the file",
             buf_text(&s->agent));
     if (why.text[0]) {
         buf_fini(&s->agent);
@@ -96,7 +103,8 @@ static int open_dir(struct session *s, struct err *e)
         return 0;
     uint64_t free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
     if (free_bytes < DIR_SPACE_LEAST_BYTES)
-        return err_set(e, "%s has only %llu KiB free, too little to record into; free some space there",
+        return err_set(e,
+            "%s has only %llu KiB free, too little to record into; free some space there",
             buf_text(&s->dir), (unsigned long long)(free_bytes >> 10));
     if (s->dir_limit_bytes > free_bytes / 2)
         s->dir_limit_bytes = free_bytes / 2;

@@ -34,8 +34,8 @@ struct collect_result {
     struct buf losses; // what went wrong after the launch, and what was lost; one sentence a line
 };
 
-// 0 when the target ran (also when something was lost later: see losses), else -1 with a message and
-// launch_status set. The caller frees *r with collect_result_fini in both cases.
+// 0 when the target ran (also when something was lost later: see losses), else -1 with a message
+// and launch_status set. The caller frees *r with collect_result_fini in both cases.
 int collect_run(const struct collect_options *o, struct collect_result *r, struct err *e);
 void collect_result_fini(struct collect_result *r);
 

@@ -22,7 +22,7 @@ struct sampler {
     struct procs *procs;
     struct machine machine;
     int clock_is_tsc;
-    uint64_t due_ns;      // 0: at once
+    uint64_t due_ns; // 0: at once
     uint64_t interval_ns;
     uint64_t cpu_ns, rounds;
     uint64_t ticks; // of the values being taken
@@ -127,8 +127,7 @@ static void sample_process(struct sampler *s, struct procs_entry *entry, int lis
     s->ticks = entry->last_seen_ticks = ticks_now(s->clock_is_tsc);
     entry->parent_pid = (uint32_t)stat.parent_pid;
     memcpy(entry->name, stat.name, sizeof entry->name);
-    put(s, TRACE_METRIC_PROCESS_CPU_NS, entry->pid,
-        stat.user_ns + stat.system_ns);
+    put(s, TRACE_METRIC_PROCESS_CPU_NS, entry->pid, stat.user_ns + stat.system_ns);
     put(s, TRACE_METRIC_PROCESS_MINFLT, entry->pid, stat.minor_faults);
     put(s, TRACE_METRIC_PROCESS_MAJFLT, entry->pid, stat.major_faults);
     sample_io(s, entry);

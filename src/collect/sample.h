@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples the run from outside: what /proc, the control group and the pressure files say about its
 // processes, its threads and the machine, as TRACE_SAMPLE records. Watches its own cost and samples
-// less often when a round grows dear. Called by collect/follow.c. Needs no privilege; what cannot be
-// read is left out. Threads: one owner.
+// less often when a round grows dear. Called by collect/follow.c. Needs no privilege; what cannot
+// be read is left out. Threads: one owner.
 #ifndef LIGHTMETER_COLLECT_SAMPLE_H
 #define LIGHTMETER_COLLECT_SAMPLE_H
 
@@ -12,9 +12,9 @@
 
 #include <stdint.h>
 
-#define SAMPLE_INTERVAL_NS 100000000u      // at best
+#define SAMPLE_INTERVAL_NS 100000000u       // at best
 #define SAMPLE_INTERVAL_MAX_NS 10000000000u // at worst
-#define SAMPLE_COST_RATIO_INVERSE 250      // a round may cost 1/250 of the time between rounds
+#define SAMPLE_COST_RATIO_INVERSE 250       // a round may cost 1/250 of the time between rounds
 
 struct sampler;
 
@@ -37,8 +37,8 @@ void sampler_clear(struct sampler *s);
 uint64_t sampler_cpu_ns(const struct sampler *s);
 uint64_t sampler_rounds(const struct sampler *s);
 
-// What can be sampled here, as words for the report ("cpu.stat of the control group"); ended by NULL.
-// Sources that are missing are not listed.
+// What can be sampled here, as words for the report ("cpu.stat of the control group"); ended by
+// NULL. Sources that are missing are not listed.
 const char *const *sampler_sources(const struct sampler *s);
 
 #endif

@@ -39,8 +39,10 @@ static void say_target(const struct session *s, struct buf *records)
         has_agent |= s->procs.all.at[i].has_agent;
     if (s->target.why[0] && !has_agent)
         buf_printf(&text,
-            "Nothing is known from inside: %s. CPU time, memory, faults and I/O of its processes come "
-            "from /proc. To see inside, run a dynamically linked, unprivileged build for this machine.",
+            "Nothing is known from inside: %s. CPU time, memory, faults and I/O of its processes "
+            "come "
+            "from /proc. To see inside, run a dynamically linked, unprivileged build for this "
+            "machine.",
             s->target.why);
     else if (s->agent_missing.text[0])
         buf_printf(&text, "Nothing is known from inside: %s. What follows comes from /proc.",
@@ -73,21 +75,24 @@ static void say_limits(const struct session *s, struct buf *records)
     struct buf text = {0};
     if (f->is_limited) {
         buf_printf(&text,
-            "The limit of %llu bytes for the trace (--max-bytes) was reached after %.3f s: from then on "
+            "The limit of %llu bytes for the trace (--max-bytes) was reached after %.3f s: from "
+            "then on "
             "calls are kept as sums, not one by one.",
             (unsigned long long)f->max_bytes, (double)f->limit_ns / 1e9);
         say(records, &text);
         buf_fini(&text);
     }
     if (drain_stats_get(f->drain)->discarded_bytes) {
-        buf_printf(&text, "%llu bytes of records beyond --max-bytes were discarded; give a larger limit.",
+        buf_printf(&text,
+            "%llu bytes of records beyond --max-bytes were discarded; give a larger limit.",
             (unsigned long long)drain_stats_get(f->drain)->discarded_bytes);
         say(records, &text);
         buf_fini(&text);
     }
     if (f->crowded) {
         buf_printf(&text,
-            "The program recorded faster than its records could be packed (%llu time%s): meanwhile calls "
+            "The program recorded faster than its records could be packed (%llu time%s): meanwhile "
+            "calls "
             "were kept as sums, not one by one.",
             (unsigned long long)f->crowded, f->crowded == 1 ? "" : "s");
         say(records, &text);
@@ -108,19 +113,17 @@ static void add_names(const struct session *s, struct buf *records)
     }
 }
 
-static int write_rest(struct session *s, const struct buf *records, uint64_t wall_ns, uint64_t cpu_ns,
-    struct err *e)
+static int write_rest(
+    struct session *s, const struct buf *records, uint64_t wall_ns, uint64_t cpu_ns, struct err *e)
 {
     const struct trace_block_id samples = {.type = TRACE_BLOCK_SAMPLES};
     const struct trace_block_id last = {.type = TRACE_BLOCK_SUMMARY};
-    const struct summary_facts facts = {
-        .follow = &s->follow, .wall_ns = wall_ns, .cpu_ns = cpu_ns};
+    const struct summary_facts facts = {.follow = &s->follow, .wall_ns = wall_ns, .cpu_ns = cpu_ns};
     struct buf text = {0};
     struct json *summary = NULL;
     int result = -1;
     if (drain_finish(s->drain, e) < 0 || follow_flush_samples(&s->follow, e) < 0 ||
-        trace_pack_block(
-            s->pack, &samples, buf_text(records), records->length_bytes, e) < 0)
+        trace_pack_block(s->pack, &samples, buf_text(records), records->length_bytes, e) < 0)
         goto done;
     summary = summary_new(&facts);
     json_print(summary, 0, &text);
@@ -131,7 +134,8 @@ done:
     return result;
 }
 
-// The trace could not be finished: it stays as far as it was written, and the rest in the directory.
+// The trace could not be finished: it stays as far as it was written, and the rest in the
+// directory.
 static void keep_part(struct session *s, const struct err *why, struct collect_result *r)
 {
     buf_printf(&r->losses,

@@ -26,8 +26,8 @@ struct reading {
 };
 
 // `what` at the key (or the value) behind the one or two keys.
-static int refuse(const struct reading *r, const char *section, const char *key, int at_value,
-    const char *what)
+static int refuse(
+    const struct reading *r, const char *section, const char *key, int at_value, const char *what)
 {
     const char *const keys[] = {section, key, NULL};
     struct yaml_place place = {0};
@@ -50,33 +50,37 @@ static const char *word_fault(const char *word)
     return NULL;
 }
 
-static int take_entry(const struct reading *r, const char *section, const char *pattern,
-    const struct json *value)
+static int take_entry(
+    const struct reading *r, const char *section, const char *pattern, const struct json *value)
 {
     char what[400];
     const char *stage = json_text(value, NULL);
     const char *fault = word_fault(pattern);
     if (fault) {
-        snprintf(what, sizeof what, "the pattern '%.100s' %s; write the name, with * and ? where it "
-                                    "varies", pattern, fault);
+        snprintf(what, sizeof what,
+            "the pattern '%.100s' %s; write the name, with * and ? where it "
+            "varies",
+            pattern, fault);
         return refuse(r, section, pattern, 0, what);
     }
     if (!stage) {
         snprintf(what, sizeof what,
-            "the stage of '%.100s' must be a word, such as decode; quote it if it looks like a number",
+            "the stage of '%.100s' must be a word, such as decode; quote it if it looks like a "
+            "number",
             pattern);
         return refuse(r, section, pattern, 1, what);
     }
     fault = word_fault(stage);
     if (fault) {
-        snprintf(what, sizeof what, "the stage '%.100s' %s; use one word, such as decode", stage, fault);
+        snprintf(
+            what, sizeof what, "the stage '%.100s' %s; use one word, such as decode", stage, fault);
         return refuse(r, section, pattern, 1, what);
     }
     if (r->map->entries.count == STAGEMAP_ENTRIES_LIMIT)
-        return refuse(r, section, pattern, 0,
-            "this is entry 129, and 128 is the most; use patterns with *");
-    *vec_push(&r->map->entries) = (struct stagemap_entry){
-        strdup(pattern), strdup(stage), strcmp(section, "libraries") == 0};
+        return refuse(
+            r, section, pattern, 0, "this is entry 129, and 128 is the most; use patterns with *");
+    *vec_push(&r->map->entries) =
+        (struct stagemap_entry){strdup(pattern), strdup(stage), strcmp(section, "libraries") == 0};
     return 0;
 }
 
@@ -100,13 +104,14 @@ static int take_key(const struct reading *r, const char *key, const struct json 
             return take_section(r, key, value);
     char what[400];
     const char *near = nearest_word(key, sections);
-    snprintf(what, sizeof what, "there is no key '%.100s'%s%s%s; a stage map has functions and libraries",
-        key, near ? ". Did you mean '" : "", near ? near : "", near ? "'?" : "");
+    snprintf(what, sizeof what,
+        "there is no key '%.100s'%s%s%s; a stage map has functions and libraries", key,
+        near ? ". Did you mean '" : "", near ? near : "", near ? "'?" : "");
     return refuse(r, key, NULL, 0, what);
 }
 
-int stagemap_parse(const char *text, size_t length_bytes, const char *name, struct stagemap *map,
-    struct err *e)
+int stagemap_parse(
+    const char *text, size_t length_bytes, const char *name, struct stagemap *map, struct err *e)
 {
     const struct reading r = {text, length_bytes, name, map, e};
     *map = (struct stagemap){0};
@@ -119,8 +124,10 @@ int stagemap_parse(const char *text, size_t length_bytes, const char *name, stru
     for (void *it = json_first(tree); it && result == 0; it = json_next(tree, it))
         result = take_key(&r, json_key(it), json_value(it));
     if (result == 0 && map->entries.count == 0)
-        result = err_set(e, "%s:1:1: the stage map has no entries; write lines of PATTERN: STAGE under "
-                            "'functions:' or 'libraries:'", name);
+        result = err_set(e,
+            "%s:1:1: the stage map has no entries; write lines of PATTERN: STAGE under "
+            "'functions:' or 'libraries:'",
+            name);
     json_free(&tree);
     if (result < 0)
         stagemap_fini(map);

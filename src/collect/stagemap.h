@@ -6,8 +6,8 @@
 //   libraries:
 //     "libpreproc.so*": preprocess
 //
-// Read by `run` before the launch; its entries reach the preloaded library through collect/handover.h.
-// Threads: no shared state.
+// Read by `run` before the launch; its entries reach the preloaded library through
+// collect/handover.h. Threads: no shared state.
 #ifndef LIGHTMETER_COLLECT_STAGEMAP_H
 #define LIGHTMETER_COLLECT_STAGEMAP_H
 
@@ -32,8 +32,8 @@ struct stagemap {
 int stagemap_read(const char *path, struct stagemap *map, struct err *e);
 
 // The same from memory; `name` stands for the file in messages.
-int stagemap_parse(const char *text, size_t length_bytes, const char *name, struct stagemap *map,
-    struct err *e);
+int stagemap_parse(
+    const char *text, size_t length_bytes, const char *name, struct stagemap *map, struct err *e);
 
 void stagemap_fini(struct stagemap *map);
 

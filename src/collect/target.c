@@ -86,8 +86,7 @@ static int image_open(struct image *m, const char *path)
         const Elf64_Phdr *p = &m->phdr[i];
         if (p->p_type != PT_INTERP)
             continue;
-        size_t length =
-            p->p_filesz < sizeof m->loader ? (size_t)p->p_filesz : sizeof m->loader - 1;
+        size_t length = p->p_filesz < sizeof m->loader ? (size_t)p->p_filesz : sizeof m->loader - 1;
         n = pread(m->fd, m->loader, length, (off_t)p->p_offset);
         m->loader[n > 0 ? n : 0] = 0;
     }

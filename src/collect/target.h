@@ -19,8 +19,8 @@ struct target {
     char path[TARGET_PATH_BYTES];   // the file that the command name means; "" when there is none
     char judged[TARGET_PATH_BYTES]; // the program that runs: `path`, or the interpreter of a script
     enum target_verdict verdict;    // of `judged`
-    char why[768];               // one sentence when the library cannot be loaded, else ""
-    char asan[256];              // soname of the address-sanitizer runtime it needs, else ""
+    char why[768];                  // one sentence when the library cannot be loaded, else ""
+    char asan[256];                 // soname of the address-sanitizer runtime it needs, else ""
 };
 
 // Judges `command` (searched on PATH as execvp does). Always fills *out.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightmeter doctor`: which collectors work on this machine, and what to do about the rest.
+#include "cli/doctor.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/doctor.h"
 
 #include <string.h>
 
@@ -15,7 +15,9 @@ struct doctor_arguments {
 };
 
 static const struct option_spec options[] = {
-    {.name = "json", .help = "Print JSON.", .kind = OPTION_FLAG,
+    {.name = "json",
+        .help = "Print JSON.",
+        .kind = OPTION_FLAG,
         .offset = offsetof(struct doctor_arguments, is_json)},
     {0},
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightmeter dump`: what is in a trace, record by record, or whether it is sound.
+#include "trace/dump.h"
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "trace/check.h"
-#include "trace/dump.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,17 +18,30 @@ struct dump_arguments {
 };
 
 static const struct option_spec options[] = {
-    {.name = "blocks", .short_name = 'b', .help = "Only the blocks, no records.",
-        .kind = OPTION_FLAG, .offset = offsetof(struct dump_arguments, blocks)},
-    {.name = "limit", .short_name = 'n', .argument_name = "COUNT",
-        .help = "At most COUNT records of each block.", .kind = OPTION_INT,
-        .offset = offsetof(struct dump_arguments, limit), .least = 1, .most = INT64_MAX},
-    {.name = "ticks", .help = "Times as raw ticks of the run's clock.", .kind = OPTION_FLAG,
+    {.name = "blocks",
+        .short_name = 'b',
+        .help = "Only the blocks, no records.",
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct dump_arguments, blocks)},
+    {.name = "limit",
+        .short_name = 'n',
+        .argument_name = "COUNT",
+        .help = "At most COUNT records of each block.",
+        .kind = OPTION_INT,
+        .offset = offsetof(struct dump_arguments, limit),
+        .least = 1,
+        .most = INT64_MAX},
+    {.name = "ticks",
+        .help = "Times as raw ticks of the run's clock.",
+        .kind = OPTION_FLAG,
         .offset = offsetof(struct dump_arguments, ticks)},
-    {.name = "check", .short_name = 'c',
-        .help = "Verify the whole trace and print what is wrong; the exit status is 1 when something "
-                "is.",
-        .kind = OPTION_FLAG, .offset = offsetof(struct dump_arguments, check)},
+    {.name = "check",
+        .short_name = 'c',
+        .help =
+            "Verify the whole trace and print what is wrong; the exit status is 1 when something "
+            "is.",
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct dump_arguments, check)},
     {0},
 };
 
@@ -46,9 +59,8 @@ static int dump(const struct command *self, const char *path, const struct dump_
 {
     struct err e = {0};
     int failed = 0;
-    const struct trace_dump_options o = {.is_blocks_only = a->blocks,
-        .is_raw_time = a->ticks,
-        .record_limit = (uint64_t)a->limit};
+    const struct trace_dump_options o = {
+        .is_blocks_only = a->blocks, .is_raw_time = a->ticks, .record_limit = (uint64_t)a->limit};
     if (trace_dump_file(path, &o, print, &failed, &e) < 0)
         return command_fail(self, CLI_USAGE, &e);
     if (!failed && fflush(stdout) != 0)
@@ -70,8 +82,8 @@ static int check(const struct command *self, const char *path)
     }
     buf_puts(&text, buf_text(&c.text));
     buf_printf(&text,
-        "%" PRIu64 " blocks, %" PRIu64 " processes, %" PRIu64 " threads, %" PRIu64 " records, %" PRIu64
-        " spans: ",
+        "%" PRIu64 " blocks, %" PRIu64 " processes, %" PRIu64 " threads, %" PRIu64
+        " records, %" PRIu64 " spans: ",
         c.blocks, c.processes, c.threads, c.records, c.spans + c.folds);
     if (c.findings)
         buf_printf(&text, "%" PRIu64 " things are wrong\n", c.findings);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightmeter export`: a trace in the format of another viewer.
+#include "export/export.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "cli/command.h"
-#include "export/export.h"
 #include "model/load.h"
 
 #include <string.h>
@@ -20,13 +20,21 @@ static const char *const formats[] = {
 };
 
 static const struct option_spec options[] = {
-    {.name = "to", .short_name = 't', .argument_name = "FORMAT",
+    {.name = "to",
+        .short_name = 't',
+        .argument_name = "FORMAT",
         .help = "perfetto (open at ui.perfetto.dev) or chrome (chrome://tracing).",
-        .kind = OPTION_CHOICE, .offset = offsetof(struct export_arguments, to), .choices = formats},
-    {.name = "output", .short_name = 'o', .argument_name = "FILE",
-        .help = "Write to FILE; - is standard output. Without it the name is that of the trace with "
-                "the format's extension.",
-        .kind = OPTION_STRING, .offset = offsetof(struct export_arguments, output)},
+        .kind = OPTION_CHOICE,
+        .offset = offsetof(struct export_arguments, to),
+        .choices = formats},
+    {.name = "output",
+        .short_name = 'o',
+        .argument_name = "FILE",
+        .help =
+            "Write to FILE; - is standard output. Without it the name is that of the trace with "
+            "the format's extension.",
+        .kind = OPTION_STRING,
+        .offset = offsetof(struct export_arguments, output)},
     {0},
 };
 

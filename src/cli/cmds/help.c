@@ -54,7 +54,8 @@ static int run(const struct command *self, int argc, char **argv)
         if (!about)
             first = -1;
         else if (first + 1 < argc)
-            first = err_set(&e, "'%s' is one word too many; help takes one command", argv[first + 1]);
+            first =
+                err_set(&e, "'%s' is one word too many; help takes one command", argv[first + 1]);
     }
     if (first < 0)
         return command_fail(self, CLI_USAGE, &e);
@@ -71,8 +72,9 @@ const struct command command_help = {
     .name = "help",
     .operands = "[COMMAND]",
     .help = "Explain Lightmeter, or one of its commands.",
-    .details = "Without a word: what Lightmeter is and its commands. With one: what that command does "
-               "and takes.",
+    .details =
+        "Without a word: what Lightmeter is and its commands. With one: what that command does "
+        "and takes.",
     .options = options,
     .usage_status = CLI_USAGE,
     .run_fn = run,

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightmeter recover`: makes a trace of what a killed or hindered `lightmeter run` left behind.
+#include "trace/recover.h"
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "trace/recover.h"
 
 struct recover_arguments {
     const char *output;
 };
 
 static const struct option_spec options[] = {
-    {.name = "output", .short_name = 'o', .argument_name = "FILE",
+    {.name = "output",
+        .short_name = 'o',
+        .argument_name = "FILE",
         .help = "Write the trace to FILE; without it, to where the run was going to write it.",
-        .kind = OPTION_STRING, .offset = offsetof(struct recover_arguments, output)},
+        .kind = OPTION_STRING,
+        .offset = offsetof(struct recover_arguments, output)},
     {0},
 };
 
@@ -23,7 +26,8 @@ static void describe(const struct recover_result *r, struct buf *out)
         buf_printf(out, "The run had been packed into %s already; its directory is tidied up.\n",
             buf_text(&r->output));
     else
-        buf_printf(out, "%s: %s spans of %llu threads in %llu processes. See: lightmeter report %s\n",
+        buf_printf(out,
+            "%s: %s spans of %llu threads in %llu processes. See: lightmeter report %s\n",
             buf_text(&r->output), text_count(spans, (int64_t)r->spans),
             (unsigned long long)r->threads, (unsigned long long)r->processes, buf_text(&r->output));
     buf_puts(out, buf_text(&r->notes));
@@ -39,7 +43,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (first >= 0 && first == argc)
         first = err_set(&e, "which run? Give its directory, /dev/shm/lightmeter-... for most runs");
     if (first >= 0 && first + 1 < argc)
-        first = err_set(&e, "'%s' is one word too many; recover takes one directory", argv[first + 1]);
+        first =
+            err_set(&e, "'%s' is one word too many; recover takes one directory", argv[first + 1]);
     if (first < 0)
         return command_fail(self, CLI_USAGE, &e);
     const struct recover_options o = {.dir = argv[first], .output = a.output};
@@ -59,9 +64,10 @@ const struct command command_recover = {
     .name = "recover",
     .operands = "DIRECTORY",
     .help = "Make a trace of what a killed run left.",
-    .details = "When `lightmeter run` was killed or could not write its trace, the run's directory "
-               "(/dev/shm/lightmeter-... for most runs) holds the rest. This makes the whole trace of "
-               "it and removes the directory. Doing it twice does no harm.",
+    .details =
+        "When `lightmeter run` was killed or could not write its trace, the run's directory "
+        "(/dev/shm/lightmeter-... for most runs) holds the rest. This makes the whole trace of "
+        "it and removes the directory. Doing it twice does no harm.",
     .options = options,
     .usage_status = CLI_USAGE,
     .run_fn = run,

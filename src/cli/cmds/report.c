@@ -11,15 +11,24 @@ struct report_arguments {
 };
 
 static const struct option_spec options[] = {
-    {.name = "format", .short_name = 'f', .argument_name = "FORMAT",
-        .help = "terminal (the default), markdown or json.", .kind = OPTION_CHOICE,
-        .offset = offsetof(struct report_arguments, format), .choices = show_formats},
-    {.name = "item-stage", .argument_name = "STAGE",
+    {.name = "format",
+        .short_name = 'f',
+        .argument_name = "FORMAT",
+        .help = "terminal (the default), markdown or json.",
+        .kind = OPTION_CHOICE,
+        .offset = offsetof(struct report_arguments, format),
+        .choices = show_formats},
+    {.name = "item-stage",
+        .argument_name = "STAGE",
         .help = "Count one item each time STAGE ends, in place of marks, inferences or decodes.",
-        .kind = OPTION_STRING, .offset = offsetof(struct report_arguments, item_stage)},
-    {.name = "output", .short_name = 'o', .argument_name = "FILE",
+        .kind = OPTION_STRING,
+        .offset = offsetof(struct report_arguments, item_stage)},
+    {.name = "output",
+        .short_name = 'o',
+        .argument_name = "FILE",
         .help = "Write to FILE, whole or not at all, in place of standard output.",
-        .kind = OPTION_STRING, .offset = offsetof(struct report_arguments, output)},
+        .kind = OPTION_STRING,
+        .offset = offsetof(struct report_arguments, output)},
     {0},
 };
 
@@ -51,8 +60,9 @@ const struct command command_report = {
     .name = "report",
     .operands = "FILE",
     .help = "Show the report of a trace.",
-    .details = "Reads the trace FILE, which `lightmeter run` wrote, and shows where the time went and "
-               "what limits the run. A damaged trace is read up to the damage, and the report says so.",
+    .details =
+        "Reads the trace FILE, which `lightmeter run` wrote, and shows where the time went and "
+        "what limits the run. A damaged trace is read up to the damage, and the report says so.",
     .options = options,
     .usage_status = CLI_USAGE,
     .run_fn = run,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightmeter run -- COMMAND`: measures a program and shows the report when it has ended. Standard
-// output belongs to the program; what Lightmeter has to say goes to stderr, after it. The exit status
-// is the program's; the signal that ended it ends Lightmeter too.
+// output belongs to the program; what Lightmeter has to say goes to stderr, after it. The exit
+// status is the program's; the signal that ended it ends Lightmeter too.
+#include "collect/run.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/nearest.h"
@@ -9,7 +10,6 @@
 #include "cli/command.h"
 #include "cli/show.h"
 #include "collect/launch.h"
-#include "collect/run.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -57,34 +57,57 @@ static int take_no_hook(void *into, const char *name, struct err *e)
 }
 
 static const struct option_spec options[] = {
-    {.name = "output", .short_name = 'o', .argument_name = "FILE",
-        .help = "Write the trace to FILE, in place of lightmeter-PROGRAM-TIME.lmt in this folder. A "
-                "trace that is there is replaced, and Lightmeter says so.",
-        .kind = OPTION_STRING, .offset = offsetof(struct run_arguments, output)},
-    {.name = "json", .argument_name = "FILE",
+    {.name = "output",
+        .short_name = 'o',
+        .argument_name = "FILE",
+        .help =
+            "Write the trace to FILE, in place of lightmeter-PROGRAM-TIME.lmt in this folder. A "
+            "trace that is there is replaced, and Lightmeter says so.",
+        .kind = OPTION_STRING,
+        .offset = offsetof(struct run_arguments, output)},
+    {.name = "json",
+        .argument_name = "FILE",
         .help = "Also write the report as JSON to FILE, whole or not at all.",
-        .kind = OPTION_STRING, .offset = offsetof(struct run_arguments, json)},
-    {.name = "format", .short_name = 'f', .argument_name = "FORMAT",
+        .kind = OPTION_STRING,
+        .offset = offsetof(struct run_arguments, json)},
+    {.name = "format",
+        .short_name = 'f',
+        .argument_name = "FORMAT",
         .help = "Of the report on stderr: terminal (the default), markdown or json.",
-        .kind = OPTION_CHOICE, .offset = offsetof(struct run_arguments, format),
+        .kind = OPTION_CHOICE,
+        .offset = offsetof(struct run_arguments, format),
         .choices = show_formats},
-    {.name = "item-stage", .argument_name = "STAGE",
+    {.name = "item-stage",
+        .argument_name = "STAGE",
         .help = "Count one item each time STAGE ends, in place of marks, inferences or decodes.",
-        .kind = OPTION_STRING, .offset = offsetof(struct run_arguments, item_stage)},
-    {.name = "stage-map", .argument_name = "FILE",
-        .help = "Name functions and libraries of the program as stages: a YAML file with 'functions:' "
-                "and 'libraries:', each PATTERN: STAGE.",
-        .kind = OPTION_STRING, .offset = offsetof(struct run_arguments, stage_map)},
-    {.name = "no-hook", .argument_name = "NAME",
+        .kind = OPTION_STRING,
+        .offset = offsetof(struct run_arguments, item_stage)},
+    {.name = "stage-map",
+        .argument_name = "FILE",
+        .help =
+            "Name functions and libraries of the program as stages: a YAML file with 'functions:' "
+            "and 'libraries:', each PATTERN: STAGE.",
+        .kind = OPTION_STRING,
+        .offset = offsetof(struct run_arguments, stage_map)},
+    {.name = "no-hook",
+        .argument_name = "NAME",
         .help = "Leave out a hook set; may be given several times. lightmeter doctor lists them.",
-        .kind = OPTION_CALL, .take_fn = take_no_hook},
-    {.name = "max-bytes", .argument_name = "SIZE",
-        .help = "Limit of the trace, at least 1M. When it is near, calls are kept as sums only; the "
-                "report says from when.",
-        .kind = OPTION_BYTES, .offset = offsetof(struct run_arguments, max_bytes),
-        .least = MAX_BYTES_LEAST, .most = INT64_MAX},
-    {.name = "quiet", .short_name = 'q', .help = "Nothing on stderr but errors.",
-        .kind = OPTION_FLAG, .offset = offsetof(struct run_arguments, is_quiet)},
+        .kind = OPTION_CALL,
+        .take_fn = take_no_hook},
+    {.name = "max-bytes",
+        .argument_name = "SIZE",
+        .help =
+            "Limit of the trace, at least 1M. When it is near, calls are kept as sums only; the "
+            "report says from when.",
+        .kind = OPTION_BYTES,
+        .offset = offsetof(struct run_arguments, max_bytes),
+        .least = MAX_BYTES_LEAST,
+        .most = INT64_MAX},
+    {.name = "quiet",
+        .short_name = 'q',
+        .help = "Nothing on stderr but errors.",
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct run_arguments, is_quiet)},
     {0},
 };
 
@@ -168,7 +191,8 @@ static void write_report(const struct show *show, const struct run_arguments *a,
     if (strcmp(a->format, "json") == 0)
         return; // what reads it shall find nothing else
     const char *words[] = {"lightmeter", "report", buf_text(&r->trace), NULL};
-    buf_printf(&text, "%sShow this again: ", is_replaced ? "An older trace of that name was replaced. " : "");
+    buf_printf(&text,
+        "%sShow this again: ", is_replaced ? "An older trace of that name was replaced. " : "");
     text_add_command(&text, words);
     buf_putc(&text, '\n');
     buf_puts(&text, buf_text(&r->notes));
@@ -245,11 +269,12 @@ static int run(const struct command *self, int argc, char **argv)
     struct err e = {0};
     int first = command_parse(self, argc, argv, &a, &e);
     if (first >= 0 && (first == argc || !*argv[first]))
-        first = err_set(&e, "which program? Give its command: lightmeter run -- PROGRAM [ARGUMENT...]");
+        first =
+            err_set(&e, "which program? Give its command: lightmeter run -- PROGRAM [ARGUMENT...]");
     if (first >= 0 && a.output && !*a.output)
         first = err_set(&e, "-o needs the name of a file");
-    int status = first < 0 ? command_fail(self, self->usage_status, &e)
-                           : measure(self, &a, argv + first);
+    int status =
+        first < 0 ? command_fail(self, self->usage_status, &e) : measure(self, &a, argv + first);
     option_list_fini(&a.no_hooks);
     return status;
 }
@@ -259,10 +284,12 @@ const struct command command_run = {
     .operands = "[--] COMMAND [ARGUMENT...]",
     .help = "Measure a program and show where its time goes.",
     .details =
-        "Runs COMMAND, which needs no change, with its own standard input, output, error stream and "
+        "Runs COMMAND, which needs no change, with its own standard input, output, error stream "
+        "and "
         "signals; when it has ended, shows the report on the error stream and leaves a trace.\n"
         "The exit status is that of COMMAND; a signal that ended it ends Lightmeter too. 125: "
-        "Lightmeter itself failed, and COMMAND was not started; 126: COMMAND cannot be executed; 127: "
+        "Lightmeter itself failed, and COMMAND was not started; 126: COMMAND cannot be executed; "
+        "127: "
         "it was not found.",
     .options = options,
     .stops_at_operand = 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry of subcommands: each row has a struct of its name, help, options that are explained, and
-// a man page that names every option; and unknown words get the nearest.
+// The registry of subcommands: each row has a struct of its name, help, options that are explained,
+// and a man page that names every option; and unknown words get the nearest.
 #include "cli/command.h"
 
 #include <setjmp.h>

@@ -35,7 +35,8 @@ static void the_library_comes_first_but_for_asan(void **state)
     preload("", "", "/x/agent.so");
     preload("", "a.so:b.so", "/x/agent.so:a.so:b.so");
     preload("libasan.so.8", NULL, "libasan.so.8:/x/agent.so");
-    preload("", "a.so /usr/lib/libasan.so.6", "/usr/lib/libasan.so.6:/x/agent.so:a.so /usr/lib/libasan.so.6");
+    preload("", "a.so /usr/lib/libasan.so.6",
+        "/usr/lib/libasan.so.6:/x/agent.so:a.so /usr/lib/libasan.so.6");
     preload("libasan.so.8", "libasan.so.6", "libasan.so.6:/x/agent.so:libasan.so.6");
 }
 

@@ -42,8 +42,10 @@ static void this_machine_can_be_read(void **state)
     machine_close(&m);
     struct os_cgroup group;
     os_cgroup_read("", &group);
-    assert_int_equal(values[TRACE_METRIC_CGROUP_PERIODS] > 0, group.is_found && group.has_throttling);
-    assert_int_equal(values[TRACE_METRIC_CGROUP_THROTTLED_NS] > 0, group.is_found && group.has_throttling);
+    assert_int_equal(
+        values[TRACE_METRIC_CGROUP_PERIODS] > 0, group.is_found && group.has_throttling);
+    assert_int_equal(
+        values[TRACE_METRIC_CGROUP_THROTTLED_NS] > 0, group.is_found && group.has_throttling);
     struct os_psi psi;
     os_psi_read("", &psi);
     assert_int_equal(values[TRACE_METRIC_PSI_IO_FULL_US] > 0, psi.io.is_known && psi.io.has_full);

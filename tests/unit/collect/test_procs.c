@@ -112,7 +112,8 @@ static void announced_processes_must_be_of_the_run(void **state)
     announce(dir_fd, 999999998, 3, 1); // has come and gone
     procs_init(&p, dir_fd, buf_text(&dir), 0);
     do // until exec has happened
-        p.announced.count = 0, announce(dir_fd, ours, 4, 0), procs_scan(&p), p.ended.count -= p.ended.count > 1;
+        p.announced.count = 0, announce(dir_fd, ours, 4, 0), procs_scan(&p),
+        p.ended.count -= p.ended.count > 1;
     while (!find(&p, ours));
     assert_true(find(&p, ours)->has_agent);
     assert_null(find(&p, stranger));

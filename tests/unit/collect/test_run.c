@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole runs without the preloaded library: the trace is sound and says what ran and how it ended, and
-// nothing is left behind, also when the launch fails.
+// Whole runs without the preloaded library: the trace is sound and says what ran and how it ended,
+// and nothing is left behind, also when the launch fails.
 #include "collect/run.h"
 
 #include <setjmp.h>
@@ -120,7 +120,8 @@ static void descendants_are_told_not_waited_for(void **state)
     char pid_path[96], script[200];
     struct buf pid = {0};
     snprintf(pid_path, sizeof pid_path, "%s/pid", folder);
-    snprintf(script, sizeof script, "sleep 50 </dev/null >/dev/null 2>&1 & echo $! >%s; sleep 0.5", pid_path);
+    snprintf(script, sizeof script, "sleep 50 </dev/null >/dev/null 2>&1 & echo $! >%s; sleep 0.5",
+        pid_path);
     assert_int_equal(run(script, &r, &e), 0);
     assert_int_equal(file_read(pid_path, 64, &pid, &e), 0);
     kill((pid_t)strtol(buf_text(&pid), NULL, 10), SIGKILL);

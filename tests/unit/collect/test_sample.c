@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling this very process: what a round holds, that rounds keep their distance, and that a zombie's
-// totals are still taken.
+// Sampling this very process: what a round holds, that rounds keep their distance, and that a
+// zombie's totals are still taken.
 #include "collect/sample.h"
 
 #include <setjmp.h>
@@ -74,7 +74,8 @@ static void rounds_keep_their_distance(void **state)
     assert_int_equal(sampler_rounds(s), 2);
     // What a round costs decides the distance to the next.
     assert_true(wait_ns <= SAMPLE_INTERVAL_MAX_NS);
-    assert_true(wait_ns == SAMPLE_INTERVAL_NS || sampler_cpu_ns(s) * SAMPLE_COST_RATIO_INVERSE >= wait_ns);
+    assert_true(
+        wait_ns == SAMPLE_INTERVAL_NS || sampler_cpu_ns(s) * SAMPLE_COST_RATIO_INVERSE >= wait_ns);
     sampler_finish(s);
     assert_int_equal(sampler_rounds(s), 3);
     sampler_free(&s);

@@ -23,7 +23,9 @@ static void both_sections_are_read(void **state)
     struct stagemap map;
     struct err e = {0};
     assert_int_equal(parse("functions:\n  decode_row*: decode\n  \"fn::x\": 'track'\n"
-                           "libraries:\n  \"libpre.so*\": preprocess\n", &map, &e), 0);
+                           "libraries:\n  \"libpre.so*\": preprocess\n",
+                         &map, &e),
+        0);
     assert_int_equal(map.entries.count, 3);
     assert_string_equal(map.entries.at[0].pattern, "decode_row*");
     assert_string_equal(map.entries.at[0].stage, "decode");

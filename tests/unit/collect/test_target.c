@@ -37,7 +37,8 @@ static const char *make_text(const char *name, const char *text)
 }
 
 // The smallest ELF image with these program headers.
-static const char *make_elf(const char *name, unsigned char class, unsigned machine, const char *loader)
+static const char *make_elf(
+    const char *name, unsigned char class, unsigned machine, const char *loader)
 {
     struct {
         Elf64_Ehdr head;
@@ -136,7 +137,7 @@ static void what_cannot_be_read_is_unknown(void **state)
     target_judge(make("locked", "x", 1, 0644), &t);
     assert_string_equal(t.path, "");
     target_judge(make("stump", ELFMAG, SELFMAG, 0755), &t); // shorter than a header
-    assert_int_equal(t.verdict, TARGET_DYNAMIC);                   // execvp hands it to the shell
+    assert_int_equal(t.verdict, TARGET_DYNAMIC);            // execvp hands it to the shell
     assert_string_equal(t.judged, "/bin/sh");
     target_judge("", &t);
     assert_string_equal(t.path, "");
