@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mark costs: pairs of lm_stage_begin and lm_stage_end on one thread, in blocks that alternate
-// with the floor (two clock reads and two 8-byte stores). Prints a line of JSON with every block in
-// nanoseconds a pair. Run by bench/run with and without the agent.
+// What a mark costs: pairs of lm_stage_begin and lm_stage_end on one thread, in blocks that
+// alternate with the floor (two clock reads and two 8-byte stores). Prints a line of JSON with
+// every block in nanoseconds a pair. Run by bench/run with and without the agent.
 //   marks BLOCKS PAIRS
 #include <lightmeter/mark.h>
 

@@ -27,8 +27,8 @@ extern "C" {
 
 // What the agent offers. Filled by the agent; fields are only ever appended.
 struct lm_agent {
-    uint32_t version;      // 1
-    uint32_t length_bytes; // of this struct as the agent knows it
+    uint32_t version;                      // 1
+    uint32_t length_bytes;                 // of this struct as the agent knows it
     uint32_t (*name_id)(const char *name); // for stages, counters and queues; never 0
     void (*stage_begin)(uint32_t name);
     void (*stage_end)(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the launcher's configuration. A line is `word value...`; unknown words are skipped, so that a
-// newer launcher can say more. Called once, before the first record.
+// Reads the launcher's configuration. A line is `word value...`; unknown words are skipped, so that
+// a newer launcher can say more. Called once, before the first record.
 #include "agent/config.h"
 
 #include <fcntl.h>

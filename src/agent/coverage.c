@@ -55,7 +55,7 @@ static void report_set(int set)
     const struct hook_set *s = hook_sets[set];
     char why[128];
     uint32_t slots = atomic_load(&found[set].slots);
-    const char *library = !s->libraries     ? "libc.so.6"
+    const char *library = !s->libraries           ? "libc.so.6"
                           : found[set].library[0] ? found[set].library
                                                   : s->libraries[0];
     if (config_is_off(s->name)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dlsym is interposed for two things: it tells when a library may have been loaded since the last
-// scan, and programs that load ONNX Runtime or libjpeg themselves get the hooked pointers. The entry
-// is a tail jump, so that the real dlsym sees the caller's own return address (RTLD_NEXT and
+// scan, and programs that load ONNX Runtime or libjpeg themselves get the hooked pointers. The
+// entry is a tail jump, so that the real dlsym sees the caller's own return address (RTLD_NEXT and
 // RTLD_DEFAULT depend on it). Threads: any.
 #include "agent/hook.h"
 #include "agent/patch.h"

@@ -178,7 +178,8 @@ static int search_object(struct dl_phdr_info *info, size_t length, void *context
 
 uintptr_t elf_object_resolve(const struct elf_object *o, size_t index)
 {
-    struct search s = {.from = o, .name = o->strings + o->symbols[index].st_name,
+    struct search s = {.from = o,
+        .name = o->strings + o->symbols[index].st_name,
         .file = elf_object_wanted_file(o, index)};
     dl_iterate_phdr(search_object, &s);
     if (s.versioned)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loaded object as the dynamic linker sees it: its symbol, string, version and relocation tables.
-// Used by the GOT patcher only, under the loader's list lock (from a dl_iterate_phdr callback), so that
-// no object goes away meanwhile; nothing is kept. Takes no other lock: the dl* functions would, and a
-// dlopen that only asks for a reference would run constructors that are not due yet. Threads: no state.
+// Used by the GOT patcher only, under the loader's list lock (from a dl_iterate_phdr callback), so
+// that no object goes away meanwhile; nothing is kept. Takes no other lock: the dl* functions
+// would, and a dlopen that only asks for a reference would run constructors that are not due yet.
+// Threads: no state.
 #ifndef LIGHTMETER_AGENT_ELF_OBJECT_H
 #define LIGHTMETER_AGENT_ELF_OBJECT_H
 
@@ -27,7 +28,8 @@ struct elf_object {
 // Fills *o from an object's program headers. 0, or -1 when it has nothing to patch.
 int elf_object_read(struct elf_object *o, uintptr_t base, const ElfW(Phdr) * headers, size_t count);
 
-// The address that `o` defines `name` at; 0 when it does not (or only as something other than a function).
+// The address that `o` defines `name` at; 0 when it does not (or only as something other than a
+// function).
 uintptr_t elf_object_find(const struct elf_object *o, const char *name);
 
 // The file that the undefined symbol `index` is versioned by ("libjpeg.so.62"); NULL when none.
@@ -37,8 +39,8 @@ const char *elf_object_wanted_file(const struct elf_object *o, size_t index);
 int elf_object_needs(const struct elf_object *o, const char *soname);
 
 // Where the loader would bind the undefined symbol `index` of `o`: the definition in the file it is
-// versioned by, else in the program, else in a library that `o` needs, else the only one there is. 0
-// when there is none, or more than one and no telling which.
+// versioned by, else in the program, else in a library that `o` needs, else the only one there is.
+// 0 when there is none, or more than one and no telling which.
 uintptr_t elf_object_resolve(const struct elf_object *o, size_t index);
 
 // The file name of the object that holds `address`, without folders, copied to `out`; "" when none.

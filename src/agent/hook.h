@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hook file is made of. A hook set (one file, one const struct hook_set) lists the functions of
-// one library that are followed. Functions of libc are interposed by name (HOOK_EXPORT and
-// HOOK_NEXT); functions of other libraries through their callers' GOT slots (HOOK_CALL and friends),
-// where each set of thunks keeps the exact original that its slot had. A hook never changes
-// arguments, results or errno, and lets exceptions through. Threads: hooks run on the host's threads.
+// What a hook file is made of. A hook set (one file, one const struct hook_set) lists the functions
+// of one library that are followed. Functions of libc are interposed by name (HOOK_EXPORT and
+// HOOK_NEXT); functions of other libraries through their callers' GOT slots (HOOK_CALL and
+// friends), where each set of thunks keeps the exact original that its slot had. A hook never
+// changes arguments, results or errno, and lets exceptions through. Threads: hooks run on the
+// host's threads.
 #ifndef LIGHTMETER_AGENT_HOOK_H
 #define LIGHTMETER_AGENT_HOOK_H
 
@@ -66,8 +67,8 @@ static inline struct hook_span hook_begin(struct hook_name *name, uintptr_t stac
     return (struct hook_span){span_begin(id, name->cause, name->flags, stack), stack};
 }
 
-// The same for a name of a group: not recorded when the innermost open span is of the same group, since
-// then the library called itself (jpeg_read_header calls jpeg_consume_input).
+// The same for a name of a group: not recorded when the innermost open span is of the same group,
+// since then the library called itself (jpeg_read_header calls jpeg_consume_input).
 static inline struct hook_span hook_begin_outer(struct hook_name *name, uintptr_t stack)
 {
     const struct agent_thread *t = agent_self;
@@ -84,17 +85,19 @@ static inline void hook_end(struct hook_span *s)
 
 #define HOOK_STACK SPAN_STACK
 #define HOOK_SPAN(variable, name)                                                                  \
-    __attribute__((cleanup(hook_end), unused)) struct hook_span variable = hook_begin(name, HOOK_STACK)
+    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
+        hook_begin(name, HOOK_STACK)
 
 #define HOOK_SPAN_OUTER(variable, text, stage, flags)                                              \
     static struct hook_name variable##_name = {text, stage, TRACE_CAUSE_OTHER, flags, 0};          \
     __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
         hook_begin_outer(&variable##_name, HOOK_STACK)
 
-// ---- Functions of other libraries, by GOT slot. --------------------------------------------------
-// HOOK_THUNKS(ret, id, PARAMS(...), ARGS(...)) declares the thunks of a hook whose body the file
-// defines as `static inline ret id_body(id_fn *real, PARAMS)`. HOOK_CALL makes the usual body too: a
-// span around the call. HOOK_ROW is its line in the set's table.
+// ---- Functions of other libraries, by GOT slot.
+// -------------------------------------------------- HOOK_THUNKS(ret, id, PARAMS(...), ARGS(...))
+// declares the thunks of a hook whose body the file defines as `static inline ret id_body(id_fn
+// *real, PARAMS)`. HOOK_CALL makes the usual body too: a span around the call. HOOK_ROW is its line
+// in the set's table.
 
 #define PARAMS(...) __VA_ARGS__
 #define ARGS(...) __VA_ARGS__
@@ -114,8 +117,8 @@ static inline void hook_end(struct hook_span *s)
     HOOK_THUNK(ret, id, PARAMS(params), ARGS(args), 1)                                             \
     HOOK_THUNK(ret, id, PARAMS(params), ARGS(args), 2)                                             \
     HOOK_THUNK(ret, id, PARAMS(params), ARGS(args), 3)                                             \
-    static void *const id##_thunks[HOOK_VARIANTS] = {(void *)id##_thunk_0, (void *)id##_thunk_1,   \
-        (void *)id##_thunk_2, (void *)id##_thunk_3};
+    static void *const id##_thunks[HOOK_VARIANTS] = {                                              \
+        (void *)id##_thunk_0, (void *)id##_thunk_1, (void *)id##_thunk_2, (void *)id##_thunk_3};
 
 #define HOOK_CALL(ret, id, text, stage, cause, flags, params, args)                                \
     HOOK_TYPE(ret, id, PARAMS(params))                                                             \
@@ -132,11 +135,13 @@ static inline void hook_end(struct hook_span *s)
         symbol, id##_thunks, (void **)id##_real                                                    \
     }
 
-// ---- Functions of libc, by interposition. ---------------------------------------------------------
+// ---- Functions of libc, by interposition.
+// ---------------------------------------------------------
 
 #define HOOK_EXPORT __attribute__((visibility("default")))
 
-// The next definition of `symbol` after ours, looked up once; `version` names one of several, or NULL.
+// The next definition of `symbol` after ours, looked up once; `version` names one of several, or
+// NULL.
 void *hook_next(const char *symbol, const char *version);
 
 // The real dlsym, with the meaning that it has when called from this library.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's side of <lightmeter/mark.h>: stages, items, counters and queues that the program names
-// itself. Found by the header through the exported struct. Threads: any; no locks, no allocation.
+// The agent's side of <lightmeter/mark.h>: stages, items, counters and queues that the program
+// names itself. Found by the header through the exported struct. Threads: any; no locks, no
+// allocation.
 #include "lightmeter/mark.h"
 
 #include "agent/names.h"
@@ -116,8 +117,7 @@ static void mark_count(uint32_t name, int64_t delta)
     struct trace_counter *r = record_room(&t, sizeof *r);
     if (!r)
         return;
-    *r = (struct trace_counter){
-        TRACE_COUNTER, 0, (uint16_t)name, 0, agent_ticks(), delta, 0};
+    *r = (struct trace_counter){TRACE_COUNTER, 0, (uint16_t)name, 0, agent_ticks(), delta, 0};
     record_done(t, sizeof *r);
 }
 

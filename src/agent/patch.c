@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GOT patcher. A scan lists the loaded objects, waits until no dlopen of another thread is under way
-// (so that all on the list are relocated), and then exchanges the slots of those it has not seen yet,
-// under the loader's list lock and without calling the loader: a dlopen that only asks for a reference
-// would run constructors before their turn. A slot that was not bound yet is resolved as the loader
-// would. Called at start and from dlsym; one scan at a time. Nothing is unpatched: the agent stays.
+// The GOT patcher. A scan lists the loaded objects, waits until no dlopen of another thread is
+// under way (so that all on the list are relocated), and then exchanges the slots of those it has
+// not seen yet, under the loader's list lock and without calling the loader: a dlopen that only
+// asks for a reference would run constructors before their turn. A slot that was not bound yet is
+// resolved as the loader would. Called at start and from dlsym; one scan at a time. Nothing is
+// unpatched: the agent stays.
 #include "agent/patch.h"
 
 #include "agent/coverage.h"
@@ -88,8 +89,8 @@ static void *thunk_for(const struct hook_function *f, void *original)
     }
     for (int i = 0; i < HOOK_VARIANTS; i++) {
         void *expected = NULL;
-        if (__atomic_compare_exchange_n(&f->originals[i], &expected, original, 0, __ATOMIC_ACQ_REL,
-                __ATOMIC_ACQUIRE) ||
+        if (__atomic_compare_exchange_n(
+                &f->originals[i], &expected, original, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
             expected == original)
             return f->thunks[i];
     }
@@ -123,7 +124,8 @@ static void patch_slot(const struct elf_object *o, const ElfW(Rela) * r)
     void *original = (void *)bound_value(o, index, value);
     if (!original)
         return;
-    void *thunk = hit.function ? thunk_for(hit.function, original) : stage_map_thunk(name, original);
+    void *thunk =
+        hit.function ? thunk_for(hit.function, original) : stage_map_thunk(name, original);
     if (!thunk)
         return;
     store_slot(o, slot, thunk);

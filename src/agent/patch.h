@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// GOT patching: the slots of every loaded object that call a hooked function of a third-party library
-// are pointed at our thunk, and the exact original is kept. Scans once at start, and again when a
-// library was loaded since (noticed at the entry of dlsym). Threads: one scan at a time; others go on.
+// GOT patching: the slots of every loaded object that call a hooked function of a third-party
+// library are pointed at our thunk, and the exact original is kept. Scans once at start, and again
+// when a library was loaded since (noticed at the entry of dlsym). Threads: one scan at a time;
+// others go on.
 #ifndef LIGHTMETER_AGENT_PATCH_H
 #define LIGHTMETER_AGENT_PATCH_H
 

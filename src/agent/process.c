@@ -65,17 +65,20 @@ static int open_process_file(uint64_t flags)
     agent.place.pid = (uint32_t)syscall(SYS_getpid);
     agent.place.image_ticks = agent_ticks();
     agent.process = NULL;
-    struct trace_name n = {.kind = TRACE_NAME_PROCESS, .pid = agent.place.pid,
-        .image_ticks = agent.place.image_ticks};
+    struct trace_name n = {
+        .kind = TRACE_NAME_PROCESS, .pid = agent.place.pid, .image_ticks = agent.place.image_ticks};
     if (trace_writer_path(path, sizeof path, &agent.place, trace_name_format(name, &n)) < 0)
         return -1;
     struct trace_process *p = trace_writer_map(path, PROCESS_FILE_BYTES, 1);
     if (!p)
         return -1;
     *p = (struct trace_process){.pid = agent.place.pid,
-        .parent_pid = (uint32_t)syscall(SYS_getppid), .image_ticks = agent.place.image_ticks,
-        .split_method = (uint32_t)agent.split_method, .clock_is_tsc = (uint32_t)agent.clock_is_tsc,
-        .text_length_bytes = PROCESS_FILE_BYTES - sizeof *p, .flags = flags};
+        .parent_pid = (uint32_t)syscall(SYS_getppid),
+        .image_ticks = agent.place.image_ticks,
+        .split_method = (uint32_t)agent.split_method,
+        .clock_is_tsc = (uint32_t)agent.clock_is_tsc,
+        .text_length_bytes = PROCESS_FILE_BYTES - sizeof *p,
+        .flags = flags};
     __atomic_store_n(&p->magic, TRACE_PROCESS_MAGIC, __ATOMIC_RELEASE);
     agent.process = p;
     names_write_all();

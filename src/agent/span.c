@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slow paths of the span stack: charging off-CPU time, folding short calls, writing spans that
-// carry more than a time, and putting the stack right after a longjmp. Called from span.h. Allocates
-// nothing; system calls only after a switch.
+// carry more than a time, and putting the stack right after a longjmp. Called from span.h.
+// Allocates nothing; system calls only after a switch.
 #include "agent/span.h"
 
 #include "agent/split.h"
@@ -45,8 +45,12 @@ static void write_split(struct agent_thread *t, const struct agent_frame *f, uin
     struct trace_split *s = agent_room(t, sizeof *s);
     if (!s)
         return;
-    *s = (struct trace_split){.kind = TRACE_SPLIT, .depth = (uint8_t)depth, .cause = f->what.cause,
-        .switches = f->what.switches, .off_ns = f->off_ns, .runq_ns = f->runq_ns};
+    *s = (struct trace_split){.kind = TRACE_SPLIT,
+        .depth = (uint8_t)depth,
+        .cause = f->what.cause,
+        .switches = f->what.switches,
+        .off_ns = f->off_ns,
+        .runq_ns = f->runq_ns};
     trace_writer_commit(&t->writer, sizeof *s);
 }
 
@@ -113,8 +117,8 @@ static void write_attrs(struct agent_thread *t, const struct agent_frame *f, uin
         write_attr(t, depth, TRACE_ATTR_SCALE, 0, shape->scale);
 }
 
-static void write_span(struct agent_thread *t, const struct agent_frame *f, uint32_t index,
-    uint64_t now)
+static void write_span(
+    struct agent_thread *t, const struct agent_frame *f, uint32_t index, uint64_t now)
 {
     uint64_t dur = now - f->start_ticks;
     if (dur >> 32) {
@@ -138,9 +142,9 @@ static void write_fold(struct agent_thread *t, const struct agent_fold *fold, ui
     struct trace_fold *r = agent_room(t, sizeof *r);
     if (!r)
         return;
-    *r = (struct trace_fold){TRACE_FOLD, (uint8_t)depth, fold->name, fold->calls,
-        fold->self_ticks, fold->first_start_ticks, fold->last_end_ticks, fold->off_ns,
-        fold->runq_ns, fold->bytes, fold->max_ticks};
+    *r = (struct trace_fold){TRACE_FOLD, (uint8_t)depth, fold->name, fold->calls, fold->self_ticks,
+        fold->first_start_ticks, fold->last_end_ticks, fold->off_ns, fold->runq_ns, fold->bytes,
+        fold->max_ticks};
     trace_writer_commit(&t->writer, sizeof *r);
 }
 
@@ -190,9 +194,12 @@ static void add_fold(struct agent_thread *t, uint32_t index, const struct agent_
 static struct agent_fold fold_of(const struct agent_frame *f, uint64_t now)
 {
     uint64_t dur = now - f->start_ticks;
-    struct agent_fold fold = {.name = f->what.name, .calls = 1,
+    struct agent_fold fold = {.name = f->what.name,
+        .calls = 1,
         .self_ticks = dur > f->child_ticks ? dur - f->child_ticks : 0,
-        .first_start_ticks = f->start_ticks, .last_end_ticks = now, .max_ticks = dur};
+        .first_start_ticks = f->start_ticks,
+        .last_end_ticks = now,
+        .max_ticks = dur};
     if (f->what.switches) {
         fold.off_ns = f->off_ns;
         fold.runq_ns = f->runq_ns;
@@ -270,7 +277,8 @@ static void close_down_to(struct agent_thread *t, uint32_t token)
         close_top(t, now);
 }
 
-// After a longjmp: closes the spans whose callers' frames it went past. `stack` is where we are now.
+// After a longjmp: closes the spans whose callers' frames it went past. `stack` is where we are
+// now.
 static void drop_jumped(struct agent_thread *t, uintptr_t stack)
 {
     span_guard(t, AGENT_INSIDE);

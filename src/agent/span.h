@@ -29,11 +29,12 @@ static inline void span_guard(struct agent_thread *t, uint32_t busy)
 // The stack pointer of the caller of the function that this is used in.
 #define SPAN_STACK ((uintptr_t)__builtin_dwarf_cfa())
 
-// Whether the thread was switched out since the last boundary (`now` by the TSC), or the clocks should
-// be compared; without a TSC the slow path is the only one.
+// Whether the thread was switched out since the last boundary (`now` by the TSC), or the clocks
+// should be compared; without a TSC the slow path is the only one.
 static inline int span_needs_sync(const struct agent_thread *t, uint64_t now)
 {
-    return !agent.clock_is_tsc || *t->switch_word != t->switch_value || now - t->sync_ticks > agent.resync_ticks;
+    return !agent.clock_is_tsc || *t->switch_word != t->switch_value ||
+           now - t->sync_ticks > agent.resync_ticks;
 }
 
 // Opens a span. The token, never 0, goes to span_end; 0: not recorded, span_end does nothing.
@@ -46,7 +47,8 @@ static inline uint32_t span_begin(uint16_t name, uint8_t cause, uint8_t flags, u
     uint64_t now = clock_tsc();
     if (__builtin_expect(token >= t->depth_limit || t->busy || span_needs_sync(t, now), 0))
         return span_begin_slow(name, cause, flags, stack);
-    // A hook below which the stack is gone was left without its end. (Marks may share a stack frame.)
+    // A hook below which the stack is gone was left without its end. (Marks may share a stack
+    // frame.)
     if (__builtin_expect(!(flags & AGENT_MARK) && stack >= f[-1].stack &&
                              !(f[-1].what.flags & AGENT_MARK) && t->depth,
             0))

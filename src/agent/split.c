@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch test by restartable sequences. glibc (2.35 and later) registers an area for each thread;
-// when its rseq_cs field points at a descriptor whose code range the thread is not in, the kernel
-// zeroes the field at the next switch or signal. So a load tells whether a switch happened. Where no
-// area is registered the CPU clock is read at boundaries far enough apart.
+// The switch test by restartable sequences. glibc (2.35 and later) registers an area for each
+// thread; when its rseq_cs field points at a descriptor whose code range the thread is not in, the
+// kernel zeroes the field at the next switch or signal. So a load tells whether a switch happened.
+// Where no area is registered the CPU clock is read at boundaries far enough apart.
 #include "agent/split.h"
 
 #include <stddef.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The free switch test: whether this thread was switched out since we last looked. Chosen once per
-// thread when its block is opened. Used by the span stack only. Threads: acts on the calling thread.
+// thread when its block is opened. Used by the span stack only. Threads: acts on the calling
+// thread.
 #ifndef LIGHTMETER_AGENT_SPLIT_H
 #define LIGHTMETER_AGENT_SPLIT_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matches symbols against the stage map and hands out trampolines. A trampoline is entered with its
-// number in a scratch register, opens the span, calls the original with the caller's registers and a
-// copy of its stack arguments, and closes the span; results are passed on. No return address is
+// number in a scratch register, opens the span, calls the original with the caller's registers and
+// a copy of its stack arguments, and closes the span; results are passed on. No return address is
 // exchanged, so exceptions unwind through it; a span they skip is closed at the next boundary.
 #include "agent/stage_map.h"
 
@@ -32,8 +32,8 @@ static struct {
 // Read by the trampolines.
 __attribute__((visibility("hidden"))) struct thunk stage_map_thunks[THUNKS];
 
-// "a::b::c" -> "_ZN1a1b1cE*": how the Itanium ABI begins the symbol of such a function. Of a part with
-// a wildcard the length is not known.
+// "a::b::c" -> "_ZN1a1b1cE*": how the Itanium ABI begins the symbol of such a function. Of a part
+// with a wildcard the length is not known.
 static void mangle(const char *pattern, char *out)
 {
     int at = snprintf(out, PATTERN_BYTES, "_ZN");
@@ -43,8 +43,7 @@ static void mangle(const char *pattern, char *out)
         char number[16] = "*";
         if (!memchr(pattern, '*', (size_t)length) && !memchr(pattern, '?', (size_t)length))
             snprintf(number, sizeof number, "%d", length);
-        at += snprintf(
-            out + at, (size_t)(PATTERN_BYTES - at), "%s%.*s", number, length, pattern);
+        at += snprintf(out + at, (size_t)(PATTERN_BYTES - at), "%s%.*s", number, length, pattern);
         pattern += length + (end ? 2 : 0);
     }
     if (at < PATTERN_BYTES)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's own functions and libraries as stages (`--stage-map`): calls that go through a PLT slot
-// are led through a trampoline that opens a span. Works for any function whose arguments on the stack
-// take 128 bytes or less. x86-64 only. Called by the GOT patcher. Threads: any.
+// The user's own functions and libraries as stages (`--stage-map`): calls that go through a PLT
+// slot are led through a trampoline that opens a span. Works for any function whose arguments on
+// the stack take 128 bytes or less. x86-64 only. Called by the GOT patcher. Threads: any.
 #ifndef LIGHTMETER_AGENT_STAGE_MAP_H
 #define LIGHTMETER_AGENT_STAGE_MAP_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The symbol table of the hooks: open addressing over a fixed array, with a small filter in front,
-// since a big program has hundreds of thousands of relocations and few of them are ours. Filled once.
+// since a big program has hundreds of thousands of relocations and few of them are ours. Filled
+// once.
 #include "agent/symbols.h"
 
 #include "agent/config.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives each thread of the target its block: at its first event, or before its first instruction when
-// pthread_create was seen. Blocks come from mmap in memory that a fork wipes, and are used again when
-// their thread has ended. Lock-free: blocks are claimed by an atomic flag. Keeps errno.
+// Gives each thread of the target its block: at its first event, or before its first instruction
+// when pthread_create was seen. Blocks come from mmap in memory that a fork wipes, and are used
+// again when their thread has ended. Lock-free: blocks are claimed by an atomic flag. Keeps errno.
 #include "agent/thread.h"
 
 #include "agent/process.h"
@@ -147,8 +147,8 @@ void agent_thread_end(void)
     span_close_all(t);
     write_thread(t, TRACE_THREAD_END);
     if (agent.process)
-        __atomic_fetch_add(&agent.process->dropped_records, t->writer.dropped_records,
-            __ATOMIC_RELAXED);
+        __atomic_fetch_add(
+            &agent.process->dropped_records, t->writer.dropped_records, __ATOMIC_RELAXED);
     trace_writer_close(&t->writer, TRACE_SEGMENT_CLOSED);
     agent_self = &ended_thread;
     t->depth_limit = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the preloaded library keeps for each thread of the target, and for the process. Included by
-// the span stack, the hooks and the marks. Nothing here is freed while the process lives; a thread's
-// block lies in memory that reads zero after a fork (MADV_WIPEONFORK), so a child that never told us
-// about the fork finds an empty span stack and takes the slow path. Threads: a block belongs to its
-// thread; `agent` is written while the process starts, later only through atomics.
+// the span stack, the hooks and the marks. Nothing here is freed while the process lives; a
+// thread's block lies in memory that reads zero after a fork (MADV_WIPEONFORK), so a child that
+// never told us about the fork finds an empty span stack and takes the slow path. Threads: a block
+// belongs to its thread; `agent` is written while the process starts, later only through atomics.
 #ifndef LIGHTMETER_AGENT_THREAD_H
 #define LIGHTMETER_AGENT_THREAD_H
 
@@ -14,8 +14,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define AGENT_DEPTH 64u // open spans of a thread that are recorded; deeper ones are counted as dropped
-#define AGENT_FOLDS 4u  // names whose short calls are folded within one open span
+#define AGENT_DEPTH                                                                                \
+    64u // open spans of a thread that are recorded; deeper ones are counted as dropped
+#define AGENT_FOLDS 4u       // names whose short calls are folded within one open span
 #define AGENT_AGGREGATES 48u // names summed up per thread once the trace is at its limit
 
 // How a call of a name is recorded.
@@ -49,8 +50,8 @@ struct agent_fold {
 union agent_what {
     struct {
         uint16_t name;
-        uint8_t cause; // enum trace_cause of blocked time
-        uint8_t flags; // enum agent_name_flag
+        uint8_t cause;      // enum trace_cause of blocked time
+        uint8_t flags;      // enum agent_name_flag
         uint16_t switches;  // times it was found to have been switched out in its own time
         uint8_t fold_count; // names of short calls in agent_thread.folds
         uint8_t attr_bits;  // 1 << enum trace_attr_key that were given
@@ -65,7 +66,7 @@ struct agent_frame {
     uint64_t start_ticks;
     uint64_t child_ticks; // of the spans below it that have ended
     union agent_what what;
-    uintptr_t stack; // the caller's stack pointer
+    uintptr_t stack;          // the caller's stack pointer
     uint64_t off_ns, runq_ns; // valid when switches > 0
     uint64_t bytes;
     uint64_t extent; // width | height << 32
@@ -123,8 +124,8 @@ struct agent {
     struct trace_place place;
     _Atomic(struct agent_thread *) all; // every thread block ever made
     _Atomic uint32_t thread_count;
-    // One page that reads zero after a fork: tells a forked child from its parent (and from a vfork,
-    // where both share everything). NULL until recording was on.
+    // One page that reads zero after a fork: tells a forked child from its parent (and from a
+    // vfork, where both share everything). NULL until recording was on.
     _Atomic uint32_t *alive;
 };
 extern struct agent agent;

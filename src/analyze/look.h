@@ -13,8 +13,8 @@
 
 int look_is_too_short(const struct facts *f);
 
-// Whether other programs took so much of the machine that this run waited for cores it would have had:
-// nothing about its own limits can be read from it then.
+// Whether other programs took so much of the machine that this run waited for cores it would have
+// had: nothing about its own limits can be read from it then.
 int look_is_crowded_out(const struct facts *f);
 
 // The item-carrying thread that waits least for other threads: the others wait for it. NULL: none.

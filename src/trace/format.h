@@ -94,17 +94,17 @@ struct trace_fold {
     uint64_t last_end_ticks;
     uint64_t off_ns;
     uint64_t runq_ns;
-    uint64_t bytes; // sum of TRACE_ATTR_BYTES of the calls
+    uint64_t bytes;     // sum of TRACE_ATTR_BYTES of the calls
     uint64_t max_ticks; // longest single call, what it called included
 };
 static_assert(sizeof(struct trace_fold) == 64, "on disk");
 
 enum trace_attr_key {
     TRACE_ATTR_NONE = 0,
-    TRACE_ATTR_BYTES = 1, // value: bytes read, written, decoded from
-    TRACE_ATTR_SHAPE = 2, // value: width | height << 32, pixels; aux: channels | batch << 16
-    TRACE_ATTR_SCALE = 3, // value: numerator | denominator << 32 of a scaled decode
-    TRACE_ATTR_ITEM = 4,  // value: the item that the span worked on (of the process)
+    TRACE_ATTR_BYTES = 1,  // value: bytes read, written, decoded from
+    TRACE_ATTR_SHAPE = 2,  // value: width | height << 32, pixels; aux: channels | batch << 16
+    TRACE_ATTR_SCALE = 3,  // value: numerator | denominator << 32 of a scaled decode
+    TRACE_ATTR_ITEM = 4,   // value: the item that the span worked on (of the process)
     TRACE_ATTR_CALLER = 5, // reserved for the object that called
     TRACE_ATTR_SOURCE = 6, // value: width | height << 32 of the input, where SHAPE is the output
     TRACE_ATTR_KEY_COUNT
@@ -154,10 +154,12 @@ struct trace_counter {
 static_assert(sizeof(struct trace_counter) == 32, "on disk");
 
 enum trace_text_use {
-    TRACE_TEXT_NAME = 0,     // id: the name; bytes: name '\0' stage; aux: enum trace_cause
-    TRACE_TEXT_COVERAGE = 1, // bytes: library '\0' hook set '\0' covered|uninstrumented|absent '\0' why
-    TRACE_TEXT_NOTE = 2,     // bytes: something the report should say ("hook x could not start: ...")
-    TRACE_TEXT_THREAD = 3,   // subject: tid; bytes: thread name '\0' library that created it ("" unknown)
+    TRACE_TEXT_NAME = 0, // id: the name; bytes: name '\0' stage; aux: enum trace_cause
+    TRACE_TEXT_COVERAGE =
+        1,               // bytes: library '\0' hook set '\0' covered|uninstrumented|absent '\0' why
+    TRACE_TEXT_NOTE = 2, // bytes: something the report should say ("hook x could not start: ...")
+    TRACE_TEXT_THREAD =
+        3, // subject: tid; bytes: thread name '\0' library that created it ("" unknown)
 };
 struct trace_text {
     uint8_t kind, use;
@@ -194,7 +196,7 @@ static_assert(sizeof(struct trace_drop) == 16, "on disk");
 // What the launcher saw from outside. `subject` is a pid, a tid, or 0 for the machine.
 enum trace_metric {
     TRACE_METRIC_NONE = 0,
-    TRACE_METRIC_PROCESS_CPU_NS = 1,   // user + system, so far (10 ms steps from /proc)
+    TRACE_METRIC_PROCESS_CPU_NS = 1, // user + system, so far (10 ms steps from /proc)
     TRACE_METRIC_PROCESS_RSS_BYTES = 2,
     TRACE_METRIC_PROCESS_THREADS = 3,
     TRACE_METRIC_PROCESS_MINFLT = 4,
@@ -232,7 +234,7 @@ static_assert(sizeof(struct trace_sample) == 32, "on disk");
 // `free-BYTES-N`, claimed by renaming.
 
 #define TRACE_SEGMENT_MAGIC 0x31304745534d4c00ull // "\0LMSEG01"
-#define TRACE_SEGMENT_SMALL_BYTES (64u << 10)  // a thread's first
+#define TRACE_SEGMENT_SMALL_BYTES (64u << 10)     // a thread's first
 #define TRACE_SEGMENT_LARGE_BYTES (1024u << 10)
 
 enum trace_segment_state {
@@ -243,20 +245,20 @@ enum trace_segment_state {
 struct trace_segment {
     uint64_t magic;
     uint32_t pid, tid;
-    uint64_t image_ticks; // tells apart processes with one pid (exec, reuse)
-    uint32_t thread_seq;  // number of the thread in its process
-    uint32_t segment_seq; // number of the segment in its thread, from 0
+    uint64_t image_ticks;  // tells apart processes with one pid (exec, reuse)
+    uint32_t thread_seq;   // number of the thread in its process
+    uint32_t segment_seq;  // number of the segment in its thread, from 0
     uint32_t length_bytes; // of the file
     uint32_t state;        // enum trace_segment_state; written with release order
-    uint64_t used_bytes;   // records behind this header; grows with release order, whole records only
+    uint64_t used_bytes; // records behind this header; grows with release order, whole records only
     uint64_t zero[2];
 };
 static_assert(sizeof(struct trace_segment) == 64, "on disk");
 static_assert(offsetof(struct trace_segment, used_bytes) == 40, "on disk");
 
 // ---- A process file: names, coverage and notes of one process image. ----------------------------
-// File name: `p-PID-IMAGE`. Behind the header lie TRACE_TEXT records; a writer reserves its place by
-// adding to text_reserved_bytes and writes the kind last (release), so a reader stops at kind 0.
+// File name: `p-PID-IMAGE`. Behind the header lie TRACE_TEXT records; a writer reserves its place
+// by adding to text_reserved_bytes and writes the kind last (release), so a reader stops at kind 0.
 
 #define TRACE_PROCESS_MAGIC 0x3130434f52504d4cull // "LMPROC01"
 
@@ -273,14 +275,14 @@ struct trace_process {
     uint64_t end_ticks;    // 0 until the agent saw the process end
     uint32_t split_method; // enum trace_split_method
     uint32_t clock_is_tsc;
-    uint32_t exit_seen;    // 1 exit, 2 _exit, 3 exec
-    uint32_t threads;      // that wrote anything
+    uint32_t exit_seen; // 1 exit, 2 _exit, 3 exec
+    uint32_t threads;   // that wrote anything
     uint64_t dropped_records;
     uint64_t dropped_threads; // threads for which no segment could be had
     uint64_t text_reserved_bytes;
     uint64_t text_length_bytes; // room for text so far
-    uint64_t start_ticks; // of the process (from the kernel), 0 when not known
-    uint64_t flags;       // bit 0: a fork without exec of the parent
+    uint64_t start_ticks;       // of the process (from the kernel), 0 when not known
+    uint64_t flags;             // bit 0: a fork without exec of the parent
     uint64_t zero[4];
 };
 static_assert(sizeof(struct trace_process) == 128, "on disk");
@@ -300,15 +302,15 @@ struct trace_file {
 static_assert(sizeof(struct trace_file) == 32, "on disk");
 
 enum trace_block_type {
-    TRACE_BLOCK_META = 1,    // JSON: the run (command, host, clock, options); first, may be repeated
+    TRACE_BLOCK_META = 1, // JSON: the run (command, host, clock, options); first, may be repeated
     TRACE_BLOCK_PROCESS = 2, // a process file's used bytes; the last one of an image counts
     TRACE_BLOCK_SEGMENT = 3, // a thread's records, in order of segment_seq and part
     TRACE_BLOCK_SAMPLES = 4, // TRACE_SAMPLE and TRACE_TEXT records from the launcher
     TRACE_BLOCK_SUMMARY = 5, // JSON: how the run ended; last. Missing: the trace was cut
 };
 enum trace_block_coding {
-    TRACE_CODING_ZSTD = 1,         // plain
-    TRACE_CODING_PLANES_ZSTD = 2,  // records turned into byte planes first (trace/planes.h)
+    TRACE_CODING_ZSTD = 1,        // plain
+    TRACE_CODING_PLANES_ZSTD = 2, // records turned into byte planes first (trace/planes.h)
 };
 
 #define TRACE_BLOCK_MAGIC 0x4b424d4cu // "LMBK"
@@ -324,7 +326,7 @@ struct trace_block {
     uint32_t pid, tid;
     uint64_t image_ticks;
     uint32_t thread_seq, segment_seq;
-    uint32_t part;  // blocks of one segment that was packed more than once, from 0
+    uint32_t part; // blocks of one segment that was packed more than once, from 0
     uint32_t zero;
     uint64_t header_hash; // XXH3-64 of the bytes of this struct before it
 };

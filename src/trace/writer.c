@@ -11,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int trace_writer_path(char *out, size_t out_bytes, const struct trace_place *place, const char *name)
+int trace_writer_path(
+    char *out, size_t out_bytes, const struct trace_place *place, const char *name)
 {
     size_t dir_bytes = strnlen(place->run_dir, sizeof place->run_dir);
     size_t name_bytes = strlen(name) + 1;
@@ -48,8 +49,7 @@ static struct trace_segment *claim_ready(
 {
     char name[TRACE_NAME_BYTES], free_path[sizeof place->run_dir + TRACE_NAME_BYTES];
     for (uint32_t i = 0; i < TRACE_FREE_SLOTS; i++) {
-        struct trace_name n = {
-            .kind = TRACE_NAME_FREE, .length_bytes = length_bytes, .number = i};
+        struct trace_name n = {.kind = TRACE_NAME_FREE, .length_bytes = length_bytes, .number = i};
         if (trace_writer_path(free_path, sizeof free_path, place, trace_name_format(name, &n)) < 0)
             return NULL;
         if (syscall(SYS_renameat2, AT_FDCWD, free_path, AT_FDCWD, path, 1 /* NOREPLACE */) == 0)
@@ -62,8 +62,11 @@ int trace_writer_advance(struct trace_writer *w, const struct trace_place *place
 {
     uint32_t seq = w->segment ? w->segment_seq + 1 : w->segment_seq;
     uint32_t length_bytes = seq ? TRACE_SEGMENT_LARGE_BYTES : TRACE_SEGMENT_SMALL_BYTES;
-    struct trace_name n = {.kind = TRACE_NAME_SEGMENT, .pid = place->pid,
-        .image_ticks = place->image_ticks, .thread_seq = w->thread_seq, .segment_seq = seq};
+    struct trace_name n = {.kind = TRACE_NAME_SEGMENT,
+        .pid = place->pid,
+        .image_ticks = place->image_ticks,
+        .thread_seq = w->thread_seq,
+        .segment_seq = seq};
     char name[TRACE_NAME_BYTES], path[sizeof place->run_dir + TRACE_NAME_BYTES];
     trace_writer_close(w, TRACE_SEGMENT_FULL);
     w->segment_seq = seq;
@@ -74,9 +77,13 @@ int trace_writer_advance(struct trace_writer *w, const struct trace_place *place
         s = trace_writer_map(path, length_bytes, 1);
     if (!s)
         return -1;
-    *s = (struct trace_segment){.pid = place->pid, .tid = w->tid,
-        .image_ticks = place->image_ticks, .thread_seq = w->thread_seq, .segment_seq = seq,
-        .length_bytes = length_bytes, .state = TRACE_SEGMENT_OPEN};
+    *s = (struct trace_segment){.pid = place->pid,
+        .tid = w->tid,
+        .image_ticks = place->image_ticks,
+        .thread_seq = w->thread_seq,
+        .segment_seq = seq,
+        .length_bytes = length_bytes,
+        .state = TRACE_SEGMENT_OPEN};
     __atomic_store_n(&s->magic, TRACE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
     w->segment = s;
     w->cursor = (uint8_t *)(s + 1);

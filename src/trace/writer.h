@@ -47,8 +47,8 @@ static inline void *trace_writer_room(struct trace_writer *w, size_t length_byte
 static inline void trace_writer_commit(struct trace_writer *w, size_t length_bytes)
 {
     w->cursor += length_bytes;
-    __atomic_store_n(&w->segment->used_bytes,
-        (uint64_t)(w->cursor - (uint8_t *)(w->segment + 1)), __ATOMIC_RELEASE);
+    __atomic_store_n(&w->segment->used_bytes, (uint64_t)(w->cursor - (uint8_t *)(w->segment + 1)),
+        __ATOMIC_RELEASE);
 }
 
 // Maps `length_bytes` of the file `path` (made, and its pages allocated, when `make`). NULL on
@@ -56,6 +56,7 @@ static inline void trace_writer_commit(struct trace_writer *w, size_t length_byt
 void *trace_writer_map(const char *path, size_t length_bytes, int make);
 
 // "RUN_DIR/name" into `out`. -1 when it does not fit.
-int trace_writer_path(char *out, size_t out_bytes, const struct trace_place *place, const char *name);
+int trace_writer_path(
+    char *out, size_t out_bytes, const struct trace_place *place, const char *name);
 
 #endif

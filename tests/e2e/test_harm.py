@@ -25,6 +25,15 @@ class Harm(unittest.TestCase):
             with self.subTest(behaviour=name):
                 self.check(name)
 
+    def test_without_noticing_jumps(self):
+        """A host that jumps over open spans comes to no harm either when the hook is off."""
+        alone = lightmeter_run.bare(HARM, "longjmp")
+        result, report, _ = lightmeter_run.measured(HARM, "longjmp", options=("--no-hook", "jumps"))
+        self.assertEqual(result.stdout, alone.stdout)
+        self.assertEqual(result.returncode, alone.returncode)
+        # The marks left open are what the hook would have closed.
+        self.assertGreater(report["collection"]["dropped_spans"], 0)
+
     def check(self, name):
         alone = lightmeter_run.bare(HARM, name)
         result, report, _ = lightmeter_run.measured(HARM, name)

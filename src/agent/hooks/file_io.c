@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hook set file_io: libc's calls that read and write descriptors and streams. What a descriptor is
 // decides the stage: a file is `load` or `save`, a socket or pipe `receive` or `send`. The kind is
-// asked of the kernel once per descriptor and again when a call waited. Calls inside libc itself (fread
-// calls read) do not come through here, so nothing is counted twice. Threads: any.
+// asked of the kernel once per descriptor and again when a call waited. Calls inside libc itself
+// (fread calls read) do not come through here, so nothing is counted twice. Threads: any.
 #include "agent/hook.h"
 
 #include <errno.h>
@@ -29,10 +29,10 @@ static enum fd_kind ask_kind(int fd)
     struct stat status;
     int saved_errno = errno, failed = fstat(fd, &status);
     errno = saved_errno;
-    enum fd_kind kind = failed                                                   ? FD_UNKNOWN
+    enum fd_kind kind = failed                                               ? FD_UNKNOWN
                         : S_ISREG(status.st_mode) || S_ISBLK(status.st_mode) ? FD_FILE
-                        : S_ISSOCK(status.st_mode)                             ? FD_SOCKET
-                                                                               : FD_OTHER;
+                        : S_ISSOCK(status.st_mode)                           ? FD_SOCKET
+                                                                             : FD_OTHER;
     if (fd >= 0 && fd < FD_CACHE)
         __atomic_store_n(&fd_kinds[fd], (uint8_t)kind, __ATOMIC_RELAXED);
     return kind;
@@ -89,7 +89,8 @@ static inline void fd_end(struct fd_span *s)
 }
 
 #define FD_SPAN(variable, names, fd)                                                               \
-    __attribute__((cleanup(fd_end), unused)) struct fd_span variable = fd_begin(names, fd, HOOK_STACK)
+    __attribute__((cleanup(fd_end), unused)) struct fd_span variable =                             \
+        fd_begin(names, fd, HOOK_STACK)
 
 #define FD_CALL(ret, call, file_stage, other_stage, params, args)                                  \
     HOOK_NEXT(ret, call, NULL, PARAMS(params))                                                     \
@@ -110,8 +111,8 @@ FD_CALL(ssize_t, pread64, "load", "receive", PARAMS(int fd, void *to, size_t n, 
     ARGS(fd, to, n, at))
 FD_CALL(ssize_t, readv, "load", "receive", PARAMS(int fd, const struct iovec *to, int n),
     ARGS(fd, to, n))
-FD_CALL(ssize_t, write, "save", "send", PARAMS(int fd, const void *from, size_t n),
-    ARGS(fd, from, n))
+FD_CALL(
+    ssize_t, write, "save", "send", PARAMS(int fd, const void *from, size_t n), ARGS(fd, from, n))
 FD_CALL(ssize_t, pwrite, "save", "send", PARAMS(int fd, const void *from, size_t n, off_t at),
     ARGS(fd, from, n, at))
 FD_CALL(ssize_t, pwrite64, "save", "send", PARAMS(int fd, const void *from, size_t n, off64_t at),
@@ -145,7 +146,7 @@ static int stream_fd(FILE *stream)
         static struct hook_name names[FD_KIND_COUNT] = KIND_NAMES(#call, file_stage, other_stage); \
         FD_SPAN(s, names, stream_fd(stream));                                                      \
         size_t done = call##_next()(args);                                                         \
-        span_bytes(s.span.token, (uint64_t)done * size);                                           \
+        span_bytes(s.span.token, (uint64_t)done *size);                                            \
         return done;                                                                               \
     }
 
@@ -180,7 +181,8 @@ static inline struct hook_span open_begin(struct hook_name *name, uintptr_t stac
     return is_off ? (struct hook_span){0, stack} : hook_begin(name, stack);
 }
 #define OPEN_SPAN(variable, name)                                                                  \
-    __attribute__((cleanup(hook_end), unused)) struct hook_span variable = open_begin(name, HOOK_STACK)
+    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
+        open_begin(name, HOOK_STACK)
 
 static mode_t mode_argument(int flags, va_list args)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hook set jumps: longjmp and its siblings. Nothing is recorded; the thread is told that some of its
-// open spans may be gone, and at its next span it looks at the stack to see which. Threads: any.
+// Hook set jumps: longjmp and its siblings. Nothing is recorded; the thread is told that some of
+// its open spans may be gone, and at its next span it looks at the stack to see which. Threads:
+// any.
 #include "agent/hook.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hook set sleep: calls that wait for time to pass or for a descriptor to become ready. They are not
-// work: within a stage the wait is charged to that stage under its cause; outside it is the stage
-// `wait`. Threads: any.
+// Hook set sleep: calls that wait for time to pass or for a descriptor to become ready. They are
+// not work: within a stage the wait is charged to that stage under its cause; outside it is the
+// stage `wait`. Threads: any.
 #include "agent/hook.h"
 
 #include <errno.h>
@@ -19,7 +19,8 @@ static inline struct hook_span wait_begin(struct hook_name *name, uintptr_t stac
     return is_off ? (struct hook_span){0, stack} : hook_begin(name, stack);
 }
 #define WAIT_SPAN(variable, name)                                                                  \
-    __attribute__((cleanup(hook_end), unused)) struct hook_span variable = wait_begin(name, HOOK_STACK)
+    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
+        wait_begin(name, HOOK_STACK)
 
 #define WAIT_CALL(ret, call, cause, params, args)                                                  \
     HOOK_NEXT(ret, call, NULL, PARAMS(params))                                                     \

@@ -21,9 +21,9 @@ static inline struct hook_span wait_begin(struct hook_name *name, uintptr_t stac
     return is_off ? (struct hook_span){0, stack} : hook_begin(name, stack);
 }
 #define WAIT_SPAN(variable, call)                                                                  \
-    static struct hook_name variable##_name = {call, "wait", TRACE_CAUSE_LOCK, AGENT_FOLD_SHORT,   \
-        0};                                                                                        \
-    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                                 \
+    static struct hook_name variable##_name = {                                                    \
+        call, "wait", TRACE_CAUSE_LOCK, AGENT_FOLD_SHORT, 0};                                      \
+    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
         wait_begin(&variable##_name, HOOK_STACK)
 
 // A lock that is tried first, so that only a wait is recorded.
@@ -41,10 +41,10 @@ static inline struct hook_span wait_begin(struct hook_name *name, uintptr_t stac
 TRIED_CALL(pthread_mutex_lock, pthread_mutex_trylock, PARAMS(pthread_mutex_t *m), ARGS(m), ARGS(m))
 TRIED_CALL(pthread_mutex_timedlock, pthread_mutex_trylock,
     PARAMS(pthread_mutex_t *m, const struct timespec *until), ARGS(m, until), ARGS(m))
-TRIED_CALL(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, PARAMS(pthread_rwlock_t *l), ARGS(l),
-    ARGS(l))
-TRIED_CALL(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, PARAMS(pthread_rwlock_t *l), ARGS(l),
-    ARGS(l))
+TRIED_CALL(
+    pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, PARAMS(pthread_rwlock_t *l), ARGS(l), ARGS(l))
+TRIED_CALL(
+    pthread_rwlock_wrlock, pthread_rwlock_trywrlock, PARAMS(pthread_rwlock_t *l), ARGS(l), ARGS(l))
 
 #define WAIT_CALL(call, version, params, args)                                                     \
     HOOK_NEXT(int, call, version, PARAMS(params))                                                  \
@@ -54,8 +54,8 @@ TRIED_CALL(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, PARAMS(pthread_rwloc
         return call##_next()(args);                                                                \
     }
 
-WAIT_CALL(pthread_cond_wait, "GLIBC_2.3.2", PARAMS(pthread_cond_t *c, pthread_mutex_t *m),
-    ARGS(c, m))
+WAIT_CALL(
+    pthread_cond_wait, "GLIBC_2.3.2", PARAMS(pthread_cond_t *c, pthread_mutex_t *m), ARGS(c, m))
 WAIT_CALL(pthread_cond_timedwait, "GLIBC_2.3.2",
     PARAMS(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until), ARGS(c, m, until))
 WAIT_CALL(pthread_cond_clockwait, NULL,
@@ -110,7 +110,8 @@ static void *run_thread(void *argument)
 }
 
 HOOK_NEXT(int, pthread_create, NULL,
-    PARAMS(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument))
+    PARAMS(
+        pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument))
 HOOK_EXPORT int pthread_create(
     pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {

@@ -21,7 +21,7 @@
 
 #define NAME_BYTES 40 // of the program in the name of a trace
 #define NAME_TRIES 1000
-#define MAX_BYTES_LEAST (1 << 20)
+#define MAX_BYTES_LEAST (64 << 10)
 
 struct run_arguments {
     const char *output, *json, *format, *item_stage, *stage_map;
@@ -97,7 +97,7 @@ static const struct option_spec options[] = {
     {.name = "max-bytes",
         .argument_name = "SIZE",
         .help =
-            "Limit of the trace, at least 1M. When it is near, calls are kept as sums only; the "
+            "Limit of the trace, at least 64K. When it is near, calls are kept as sums only; the "
             "report says from when.",
         .kind = OPTION_BYTES,
         .offset = offsetof(struct run_arguments, max_bytes),

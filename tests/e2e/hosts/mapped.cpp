@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library of the stage-map test. Each function depends on every argument, so a spoiled one shows.
+// The library of the stage-map test. Each function depends on every argument, so a spoiled one
+// shows.
 #include "mapped.h"
 
 #include <cstdarg>

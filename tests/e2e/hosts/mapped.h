@@ -10,8 +10,8 @@ namespace own
 struct big {
     double v[4];
 };
-double many(int a, double b, long c, float d, int e, int f, int g, int h, long i, double j, double k,
-    double l, double m, double n, double o, double p, double q, double r);
+double many(int a, double b, long c, float d, int e, int f, int g, int h, long i, double j,
+    double k, double l, double m, double n, double o, double p, double q, double r);
 std::string text(const std::string &from, int n);
 big structure(big in, int by);
 int throwing(int level);

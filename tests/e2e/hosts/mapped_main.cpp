@@ -17,7 +17,8 @@ static int guarded(int level)
 int main()
 {
     for (int i = 0; i < 20; i++) {
-        std::printf("%.3f\n", own::many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, i));
+        std::printf(
+            "%.3f\n", own::many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, i));
         std::printf("%s\n", own::text("ab", i % 4).c_str());
         own::big b = own::structure({{1, 2, 3, 4}}, i);
         std::printf("%.0f %.0f %.0f %.0f\n", b.v[0], b.v[1], b.v[2], b.v[3]);

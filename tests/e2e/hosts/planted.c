@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pipeline whose times are planted and measured by itself: on each of N threads it spins, sleeps,
-// waits for a mutex, and reads a file warm and cold, each under a mark. Prints what it measured with
-// its own clocks as JSON, which the truth test compares with the report. Run by test_truth.py.
+// waits for a mutex, and reads a file warm and cold, each under a mark. Prints what it measured
+// with its own clocks as JSON, which the truth test compares with the report. Run by test_truth.py.
 //   planted THREADS ROUNDS FILE
 #include <lightmeter/mark.h>
 

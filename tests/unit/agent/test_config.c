@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's reading of the launcher's configuration: good lines, unknown ones, and files that are not
-// what they should be.
+// The agent's reading of the launcher's configuration: good lines, unknown ones, and files that are
+// not what they should be.
 #include "agent/config.h"
 
 #include <setjmp.h>

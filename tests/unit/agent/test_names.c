@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name table: one number per name and stage, also from many threads at once, and when it is full.
+// The name table: one number per name and stage, also from many threads at once, and when it is
+// full.
 #include "agent/names.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry of hook sets: each set is named as its row, once, has help, and its functions have all
-// their thunks, no two alike.
+// The registry of hook sets: each set is named as its row, once, has help, and its functions have
+// all their thunks, no two alike.
 #include "agent/hook.h"
 
 #include <setjmp.h>
