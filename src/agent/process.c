@@ -26,8 +26,8 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-static const volatile uint32_t no_control;
-struct agent agent = {.control = &no_control, .scale_mult = 1};
+static const volatile uint32_t no_control[4];
+struct agent agent = {.control = no_control, .scale_mult = 1};
 
 static uint64_t ticks_of_ns(uint64_t ns)
 {

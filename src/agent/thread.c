@@ -22,6 +22,11 @@
 // After a segment could not be had, this many records are dropped before the next try.
 #define RETRY_RECORDS 4096u
 
+// A launcher that was silent for so long is gone; a thread then keeps to so many segments (of 1
+// MiB).
+#define ORPHAN_NS 5000000000u
+#define ORPHAN_SEGMENTS 64u
+
 // What a thread has before its own block, and after its end: no room for any span.
 static struct agent_thread no_thread;
 static struct agent_thread ended_thread;
@@ -156,6 +161,15 @@ void agent_thread_end(void)
     errno = saved_errno;
 }
 
+// Whether the launcher has not been heard of for long and this thread has filled its share: nobody
+// would take further segments away, and they lie in memory.
+static int is_orphaned(const struct agent_thread *t)
+{
+    const uint64_t beat_ns = *(const volatile uint64_t *)(const volatile void *)(agent.control + 2);
+    return beat_ns && t->writer.segment_seq >= ORPHAN_SEGMENTS &&
+           clock_mono_ns() - beat_ns > ORPHAN_NS;
+}
+
 static int advance(struct agent_thread *t)
 {
     if (t->retry) {
@@ -164,7 +178,7 @@ static int advance(struct agent_thread *t)
     }
     int saved_errno = errno;
     uint32_t lost = t->writer.dropped_records;
-    int failed = trace_writer_advance(&t->writer, &agent.place);
+    int failed = is_orphaned(t) || trace_writer_advance(&t->writer, &agent.place);
     errno = saved_errno;
     if (failed) {
         t->retry = RETRY_RECORDS;

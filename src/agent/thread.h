@@ -119,8 +119,9 @@ struct agent {
     uint64_t idle_ticks;  // folds are written out when idle for longer
     uint64_t second_ticks;
     enum trace_split_method split_method;
-    const volatile uint32_t *control; // enum agent_control, written by the launcher
-    struct trace_process *process;    // mapped process file; NULL: none
+    // enum agent_control, then (8 bytes on) the time of the launcher's last round; it writes both.
+    const volatile uint32_t *control;
+    struct trace_process *process; // mapped process file; NULL: none
     struct trace_place place;
     _Atomic(struct agent_thread *) all; // every thread block ever made
     _Atomic uint32_t thread_count;

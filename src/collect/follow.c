@@ -93,8 +93,12 @@ static void note_failure(struct follow *f, const struct err *why)
 static void keep_limits(struct follow *f)
 {
     const struct drain_stats *stats = drain_stats_get(f->drain);
+    // A tenth is left for the sums to come, and what the next two steps will pack at this rate.
+    const uint64_t file_bytes = trace_pack_file_bytes(f->pack);
+    const uint64_t step_bytes = file_bytes - f->file_bytes;
+    f->file_bytes = file_bytes;
     if (f->max_bytes && !f->is_limited &&
-        trace_pack_file_bytes(f->pack) >= f->max_bytes - f->max_bytes / 10) {
+        file_bytes + 2 * step_bytes >= f->max_bytes - f->max_bytes / 10) {
         f->is_limited = 1;
         f->limit_ns = since_start_ns(f);
     }
@@ -143,6 +147,7 @@ void follow_target(struct follow *f)
     uint64_t now_ns = clock_mono_ns();
     f->flush_due_ns = now_ns + FLUSH_NS;
     while (!has_ended(f)) {
+        handover_beat(f->control, now_ns);
         uint64_t due_ns = sampler_step(f->sampler, now_ns);
         int more = pack_step(f, now_ns);
         struct pollfd poll_fd = {.fd = f->signals->fd, .events = POLLIN};

@@ -43,6 +43,7 @@ struct follow {
     uint64_t flush_due_ns, retry_ns;
     uint32_t control_now;
     uint64_t crowd_step;
+    uint64_t file_bytes; // of the trace after the last step
 };
 
 // Follows the target until it ended, and reaps it. Whatever fails meanwhile is in *f.

@@ -103,3 +103,8 @@ void handover_set(uint32_t *control, enum handover_control value)
 {
     __atomic_store_n(control, (uint32_t)value, __ATOMIC_RELEASE);
 }
+
+void handover_beat(uint32_t *control, uint64_t now_ns)
+{
+    __atomic_store_n((uint64_t *)(void *)(control + 2), now_ns, __ATOMIC_RELEASE);
+}

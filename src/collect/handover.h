@@ -39,6 +39,10 @@ void handover_close(uint32_t **control); // accepts NULL in it
 // Tells all processes of the run.
 void handover_set(uint32_t *control, enum handover_control value);
 
+// Tells them that the launcher is alive: the time of the monotonic clock, 8 bytes behind the word.
+// When it is long past, threads of the target stop making segments that nobody would take away.
+void handover_beat(uint32_t *control, uint64_t now_ns);
+
 // ns = ticks * *mult >> *shift for intervals up to an hour.
 int handover_scale(const struct trace_clock *clock, uint64_t *mult, unsigned *shift, struct err *e);
 

@@ -23,6 +23,8 @@
 #define AGENT_FILE "liblightmeter-agent.so"
 #define DIR_LIMIT_BYTES (512u << 20) // waiting to be packed
 #define POOL_LIMIT_BYTES (256u << 20)
+#define PARTS_IN_LIMIT 16u
+#define OPEN_PART_MOST_BYTES (256u << 10)
 #define DIR_SPACE_LEAST_BYTES (8u << 20)
 
 static int is_agent(struct buf *path)
@@ -146,6 +148,14 @@ done:
     return result;
 }
 
+// A small trace grows in small steps, so that its limit is seen in time; 0: the usual ones.
+static uint32_t open_part_bytes(uint64_t max_bytes)
+{
+    if (!max_bytes || max_bytes >= PARTS_IN_LIMIT * OPEN_PART_MOST_BYTES)
+        return 0;
+    return (uint32_t)(max_bytes / PARTS_IN_LIMIT);
+}
+
 // What takes time, so that little of it lies between the start of the run's clock and the launch.
 static int open_early(struct session *s, struct err *e)
 {
@@ -167,6 +177,7 @@ static int open_early(struct session *s, struct err *e)
         .dir_limit_bytes =
             s->dir_limit_bytes < POOL_LIMIT_BYTES ? s->dir_limit_bytes : POOL_LIMIT_BYTES,
         .trace_limit_bytes = s->options->max_bytes,
+        .open_part_bytes = open_part_bytes(s->options->max_bytes),
         .is_pool_stocked = agent_path(s) != NULL,
     };
     s->drain = drain_open(&drain, e);

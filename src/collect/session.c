@@ -122,7 +122,7 @@ static int write_rest(
     struct buf text = {0};
     struct json *summary = NULL;
     int result = -1;
-    if (drain_finish(s->drain, e) < 0 || follow_flush_samples(&s->follow, e) < 0 ||
+    if (follow_flush_samples(&s->follow, e) < 0 ||
         trace_pack_block(s->pack, &samples, buf_text(records), records->length_bytes, e) < 0)
         goto done;
     summary = summary_new(&facts);
@@ -175,6 +175,7 @@ void session_finish(struct session *s, struct collect_result *r)
     uint64_t wall_ns = clock_mono_ns() - s->clock.start.mono_ns;
     uint64_t cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - s->launch_cpu_ns;
     handover_set(s->control, HANDOVER_STOP);
+    int is_packed = drain_finish(s->drain, &why) == 0;
     say_target(s, &records);
     say_alive(s, &records);
     say_limits(s, &records);
@@ -182,7 +183,7 @@ void session_finish(struct session *s, struct collect_result *r)
     if (s->follow.trouble.text[0])
         buf_printf(&r->losses, "From %.3f s on the trace could not always be written: %s.\n",
             (double)s->follow.trouble_ns / 1e9, s->follow.trouble.text);
-    if (write_rest(s, &records, wall_ns, cpu_ns, &why) == 0) {
+    if (is_packed && write_rest(s, &records, wall_ns, cpu_ns, &why) == 0) {
         commit(s, r);
     } else {
         buf_puts(&r->trace, trace_pack_part_path(s->pack));

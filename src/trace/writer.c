@@ -52,8 +52,12 @@ static struct trace_segment *claim_ready(
         struct trace_name n = {.kind = TRACE_NAME_FREE, .length_bytes = length_bytes, .number = i};
         if (trace_writer_path(free_path, sizeof free_path, place, trace_name_format(name, &n)) < 0)
             return NULL;
-        if (syscall(SYS_renameat2, AT_FDCWD, free_path, AT_FDCWD, path, 1 /* NOREPLACE */) == 0)
-            return trace_writer_map(path, length_bytes, 0);
+        if (syscall(SYS_renameat2, AT_FDCWD, free_path, AT_FDCWD, path, 1 /* NOREPLACE */) != 0)
+            continue;
+        struct trace_segment *claimed = trace_writer_map(path, length_bytes, 0);
+        if (!claimed)
+            syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+        return claimed;
     }
     return NULL;
 }
