@@ -1,68 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts of models sketched by hand: windows, items by each rule, own times and splits clipped at
 // the window's edges, who carries items, reconciliation, machine. Every time is exact.
-#include "analyze/facts.h"
-#include "sketch.h"
+#include "account.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define MS SKETCH_MS
-
-static struct facts *facts_of(struct sketch *s, struct model **m, const char *item_stage)
-{
-    *m = sketch_finish(s);
-    return facts_new(*m, &(struct facts_options){.item_stage = item_stage});
-}
-
-static void done(struct facts *f, struct model *m)
-{
-    facts_free(&f);
-    assert_null(f);
-    model_free(&m);
-}
-
-// The law: in the window, too, stages and unattributed make up the wall time of each thread.
-static void check_sums(const struct facts *f)
-{
-    uint64_t stages_ns = 0, steady_ns = 0, gaps_ns = 0;
-    for (size_t i = 0; i < f->threads.count; i++) {
-        const struct facts_thread *t = &f->threads.at[i];
-        assert_int_equal(t->residual_ns, 0);
-        const struct facts_split *parts[] = {&t->whole, &t->steady};
-        for (int k = 0; k < 2; k++) {
-            uint64_t sum_ns = parts[k]->cpu_ns + parts[k]->runq_ns;
-            for (int c = 0; c < TRACE_CAUSE_COUNT; c++)
-                sum_ns += parts[k]->cause_ns[c];
-            assert_int_equal(sum_ns, parts[k]->wall_ns);
-        }
-        assert_int_equal(t->whole.wall_ns, t->stages_ns + t->unattributed_ns);
-        steady_ns += t->steady.wall_ns;
-        gaps_ns += t->unattributed.wall_ns;
-    }
-    for (size_t i = 0; i < f->stages.count; i++)
-        stages_ns += f->stages.at[i].split.wall_ns;
-    assert_int_equal(steady_ns, stages_ns + gaps_ns);
-    assert_int_equal(f->sum_ns, f->wall_ns);
-    assert_true(f->residual_ratio == 0);
-}
-
-static void one_photo(struct sketch *s, uint64_t cpu_ns)
-{
-    sketch_begin(s, "cv::imread", "decode");
-    sketch_cpu(s, cpu_ns / 2);
-    sketch_begin(s, "read", "load");
-    sketch_blocked(s, TRACE_CAUSE_IO, 2 * MS);
-    sketch_bytes(s, 1000);
-    sketch_end(s);
-    sketch_cpu(s, cpu_ns / 2);
-    sketch_end(s);
-}
 
 static void test_items_by_decodes_and_windows(void **state)
 {
@@ -100,98 +42,6 @@ static void test_items_by_decodes_and_windows(void **state)
     assert_false(f->item_latency.p99_is_valid);
     assert_int_equal(f->item_threads, 1);
     assert_null(facts_stage_find(f, "infer"));
-    check_sums(f);
-    done(f, m);
-}
-
-static void test_items_by_inference_times_batch(void **state)
-{
-    (void)state;
-    struct sketch s = sketch_new(2, 0);
-    struct model *m;
-    sketch_thread(&s, 100, "", 0);
-    sketch_call(&s, "OrtApi::CreateSession", "infer", 30 * MS);
-    for (int i = 0; i < 5; i++) {
-        one_photo(&s, 4 * MS);
-        sketch_begin(&s, "OrtApi::Run", "infer");
-        sketch_batch(&s, 4);
-        sketch_cpu(&s, 10 * MS);
-        sketch_end(&s);
-    }
-    struct facts *f = facts_of(&s, &m, NULL);
-    assert_int_equal(f->counted_by, FACTS_BY_INFERENCE);
-    assert_int_equal(f->items, 20);
-    assert_int_equal(f->steady_ns, 64 * MS);
-    assert_true(fabs(f->throughput_per_s - 16 / 0.064) < 1e-6);
-    assert_int_equal(f->setup_ns, 30 * MS);
-    assert_string_equal(f->setup_name, "OrtApi::CreateSession");
-    check_sums(f);
-    done(f, m);
-}
-
-static void test_items_by_marks_with_batches_and_latency(void **state)
-{
-    (void)state;
-    struct sketch s = sketch_new(2, 0);
-    struct model *m;
-    sketch_thread(&s, 100, "", 0);
-    for (uint64_t i = 0; i < 4; i++) {
-        sketch_item(&s, TRACE_ITEM_BEGIN, i, 0);
-        sketch_cpu(&s, 5 * MS);
-        sketch_item(&s, TRACE_ITEM_END, i, 0);
-    }
-    for (uint64_t i = 10; i < 13; i++)
-        sketch_item(&s, TRACE_ITEM_JOIN, i, 99);
-    sketch_cpu(&s, 5 * MS);
-    sketch_item(&s, TRACE_ITEM_END, 10, 0); // by itself: the batch counts the two others
-    sketch_item(&s, TRACE_ITEM_END, 99, 0);
-    one_photo(&s, 4 * MS); // not counted: marks go first
-    struct facts *f = facts_of(&s, &m, NULL);
-    assert_int_equal(f->counted_by, FACTS_BY_MARKS);
-    assert_int_equal(f->items, 4 + 1 + 2);
-    assert_false(f->latency_is_gap);
-    assert_int_equal(f->item_latency.n, 4);
-    assert_int_equal(f->item_latency.max_ns, 5 * MS);
-    check_sums(f);
-    done(f, m);
-}
-
-static void test_items_at_the_stage_that_was_asked_for(void **state)
-{
-    (void)state;
-    struct sketch s = sketch_new(2, 0);
-    struct model *m;
-    sketch_thread(&s, 100, "", 0);
-    for (uint64_t i = 0; i < 6; i++) {
-        sketch_begin(&s, "page", NULL);
-        sketch_call(&s, "page", NULL, MS); // within itself: not an item of its own
-        one_photo(&s, 2 * MS);
-        sketch_end(&s);
-        sketch_item(&s, TRACE_ITEM_END, i, 0);
-        sketch_item(&s, TRACE_ITEM_END, i + 100, 0);
-    }
-    struct facts *f = facts_of(&s, &m, "page");
-    assert_int_equal(f->counted_by, FACTS_BY_ITEM_STAGE);
-    assert_int_equal(f->items, 6);
-    assert_string_equal(f->item_stage, "page");
-    assert_int_equal(facts_stage_find(f, "page")->calls, 5);
-    done(f, m);
-}
-
-static void test_fewer_than_two_items_is_one_window(void **state)
-{
-    (void)state;
-    struct sketch s = sketch_new(2, 0);
-    struct model *m;
-    sketch_thread(&s, 100, "", 0);
-    sketch_cpu(&s, 50 * MS);
-    one_photo(&s, 8 * MS);
-    struct facts *f = facts_of(&s, &m, NULL);
-    assert_int_equal(f->items, 1);
-    assert_int_equal(f->startup_ns, 0);
-    assert_int_equal(f->steady_ns, 60 * MS);
-    assert_int_equal(f->teardown_ns, 0);
-    assert_true(f->throughput_per_s == 0);
     check_sums(f);
     done(f, m);
 }
@@ -527,10 +377,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_items_by_decodes_and_windows),
-        cmocka_unit_test(test_items_by_inference_times_batch),
-        cmocka_unit_test(test_items_by_marks_with_batches_and_latency),
-        cmocka_unit_test(test_items_at_the_stage_that_was_asked_for),
-        cmocka_unit_test(test_fewer_than_two_items_is_one_window),
         cmocka_unit_test(test_nothing_at_all),
         cmocka_unit_test(test_spans_are_cut_at_the_edges),
         cmocka_unit_test(test_folds_in_the_window),
