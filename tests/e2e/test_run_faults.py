@@ -468,15 +468,19 @@ class Output(Case):
         self.assertFalse(os.path.exists(kept))
 
     def test_max_bytes(self):
-        talk = "import os\nfd = os.open('/dev/zero', os.O_RDONLY)\n" \
-               "for i in range(600000): os.read(fd, 65536)\nprint('done')\n"
-        result = self.lightmeter("run", "-q", "--max-bytes", "1M", "-o", self.trace, "--",
+        """Every call is counted, though not every one is kept."""
+        talk = "import os\nfd = os.open('/dev/urandom', os.O_RDONLY)\n" \
+               "for i in range(40000): os.read(fd, 8192 + (i * 7919) % 16384)\nprint('done')\n"
+        result = self.lightmeter("run", "-q", "--max-bytes", "64K", "-o", self.trace, "--",
                                  "/usr/bin/python3", "-c", talk)
         self.assertEqual((result.returncode, result.stdout), (0, b"done\n"))
-        self.assertLess(os.stat(self.trace).st_size, 1_200_000)
+        self.assertLess(os.stat(self.trace).st_size, 64 * 1024)
         self.assert_sound()
-        if "limit_reached" in self.lightmeter("dump", self.trace).stdout.decode():
-            self.assertIn("--max-bytes", self.notes())
+        self.assertRegex(self.notes(), r"--max-bytes. was reached after \d+\.\d+ s")
+        spans = re.search(r"(\d+) spans", self.assert_sound()).group(1)
+        self.assertLess(int(spans), 40000)
+        calls = sum(s["calls"] for s in self.report(self.trace)["stages"])
+        self.assertGreaterEqual(calls, 40000)
 
 
 class Traces(Case):
