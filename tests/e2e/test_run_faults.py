@@ -310,7 +310,7 @@ class Signals(Case):
             "    sys.exit(20)\n" \
             "for n in (1, 2, 10, 15): signal.signal(n, take)\n" \
             "print('ready', flush=True)\n" \
-            "time.sleep(300)\n"
+            "while True: time.sleep(0.02)\n"  # a signal just before a long sleep would wait for it
 
     def start(self, **settings):
         process = subprocess.Popen(
