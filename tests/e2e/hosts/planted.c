@@ -144,5 +144,10 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; i++)
         pthread_join(workers[i].thread, NULL);
     print_sums(workers, count);
+    for (int i = 0; i < count; i++) {
+        free(workers[i].room);
+        close(workers[i].fd);
+    }
+    free(workers);
     return 0;
 }
