@@ -33,6 +33,15 @@ def wait_for(condition):
         time.sleep(0.01)
 
 
+def has_ended(pid):
+    """Also when nobody has fetched its status yet (an orphan in a container)."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -307,13 +316,23 @@ class End(Case):
 
 
 class Signals(Case):
-    READY = "import signal, sys, time\n" \
+    # os.write: a signal may come while `ready` is being written, and print cannot be entered twice.
+    READY = "import os, signal, sys, time\n" \
             "def take(number, frame):\n" \
-            "    print('got', number, flush=True)\n" \
+            "    os.write(1, b'got %d\\n' % number)\n" \
             "    sys.exit(20)\n" \
             "for n in (1, 2, 10, 15): signal.signal(n, take)\n" \
-            "print('ready', flush=True)\n" \
+            "os.write(1, b'ready\\n')\n" \
             "while True: time.sleep(0.02)\n"  # a signal just before a long sleep would wait for it
+
+    def setUp(self):
+        super().setUp()
+
+        def never_came(number, frame):
+            raise AssertionError("what the test waits for never came")
+        signal.signal(signal.SIGALRM, never_came)
+        signal.alarm(WAIT_S)
+        self.addCleanup(signal.alarm, 0)
 
     def start(self, **settings):
         process = subprocess.Popen(
@@ -321,8 +340,18 @@ class Signals(Case):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **settings)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
+        self.addCleanup(self.end, process)
         self.assertEqual(process.stdout.readline(), b"ready\n")
         return process
+
+    @staticmethod
+    def end(process):
+        """Whatever a failed test left: the target, then Lightmeter."""
+        if process.poll() is None:
+            with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="utf-8") as file:
+                for pid in file.read().split():
+                    os.kill(int(pid), signal.SIGKILL)
+            process.wait()
 
     @staticmethod
     def state_of(pid):
@@ -344,6 +373,14 @@ class Signals(Case):
         self.assertEqual(output, b"got 2\n")  # once
         self.assertEqual(process.wait(WAIT_S), 20)
         self.assert_sound()
+
+    def test_an_interrupt_of_lightmeter_alone_is_nobodys(self):
+        process = self.start()
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGQUIT)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.stdout.read(), b"got 15\n")
+        self.assertEqual(process.wait(WAIT_S), 20)
 
     def test_stop_and_go_on(self):
         process = self.start(start_new_session=True)
@@ -380,7 +417,7 @@ class Signals(Case):
         os.kill(target, 0)  # it goes on
         os.kill(target, signal.SIGTERM)
         self.assertEqual(process.stdout.readline(), b"got 15\n")
-        wait_for(lambda: not os.path.exists(f"/proc/{target}"))
+        wait_for(lambda: has_ended(target))
         self.assertFalse(os.path.exists(self.trace))
         result = self.lightmeter("recover", folders[0])
         self.assertEqual(result.returncode, 0, result.stderr)
