@@ -27,7 +27,8 @@ RESULTS = {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped"}
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_leaks=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1:exitcode=98:second_deadlock_stack=1",
+    # Memory that cannot be had is an answer that the program has to take.
+    "TSAN_OPTIONS": "halt_on_error=1:exitcode=98:second_deadlock_stack=1:allocator_may_return_null=1",
 }
 
 

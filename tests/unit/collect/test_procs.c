@@ -138,6 +138,9 @@ static void *wait_for_it(void *lock)
 static void threads_are_listed(void **state)
 {
     (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); // the sanitizer's runtime has a thread of its own, so the counts below are off by one
+#endif
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_t threads[3];
     struct procs p;
