@@ -184,8 +184,8 @@ SUITES = [
     ("structure, format and documents", structure, "quick"),
     ("gcc: build without warnings, all tests", lambda: built_and_tested("gcc"), "quick"),
     ("clang: build without warnings, all tests", lambda: built_and_tested("clang"), "full"),
-    ("address and undefined-behaviour sanitizers", lambda: built_and_tested("asan", 4), "full"),
-    ("thread sanitizer", lambda: built_and_tested("tsan", 8), "full"),
+    ("address and undefined-behaviour sanitizers", lambda: built_and_tested("asan", 2), "full"),
+    ("thread sanitizer", lambda: built_and_tested("tsan", 3), "full"),
     (f"fuzz, {FUZZ_SECONDS} s a target", fuzzed, "full"),
 ]
 
