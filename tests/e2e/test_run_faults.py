@@ -228,6 +228,16 @@ class Launch(Case):
         self.assertEqual((result.returncode, result.stdout), (0, b"on\n"))
         self.assertIn("/nonexistent/agent.so", self.notes())
 
+    def test_a_library_that_cannot_be_named_is_told(self):
+        """LD_PRELOAD has no way to hold a blank: the loader would complain on the target's stderr."""
+        folder = self.path("with blank")
+        os.mkdir(folder)
+        library = os.path.join(os.path.dirname(LIGHTMETER), "liblightmeter-agent.so")
+        copy = shutil.copy(library, folder)
+        result = self.run_quiet("echo", "on", env={**os.environ, "LIGHTMETER_AGENT": copy})
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"on\n", b""))
+        self.assertIn("blank", self.notes())
+
     def test_old_preloads_stay(self):
         with open(LIGHTMETER, "rb") as command:
             if b"__asan_init" in command.read():

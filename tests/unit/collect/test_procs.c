@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ static pid_t start_child(void)
 {
     pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // a failed test leaves nobody behind
         for (;;)
             pause();
     }
@@ -90,36 +92,50 @@ static void announce(int dir_fd, pid_t pid, uint64_t image, uint32_t exit_seen)
     close(fd);
 }
 
+// Starts /bin/sleep with one environment variable; it is running when this returns.
+static pid_t start_with(char *entry)
+{
+    char name[] = "sleep", length[] = "60", none;
+    char *argv[] = {name, length, NULL}, *env[] = {entry, NULL};
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execve("/bin/sleep", argv, env);
+        _exit(1);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &none, 1), 0); // exec has closed it
+    close(ends[0]);
+    return pid;
+}
+
 static void announced_processes_must_be_of_the_run(void **state)
 {
     (void)state;
     struct procs p;
     struct buf dir = {0};
     struct err e = {0};
+    char ours_entry[256], other_entry[] = "LIGHTMETER_RUN_DIR=/another/run";
     assert_int_equal(rundir_create("/tmp", &dir, &e), 0);
     int dir_fd = rundir_open(buf_text(&dir), &e);
-    pid_t stranger = start_child(); // without our directory in its environment
-    char entry[256], name[] = "sleep", length[] = "60";
-    snprintf(entry, sizeof entry, "LIGHTMETER_RUN_DIR=%s", buf_text(&dir));
-    char *argv[] = {name, length, NULL}, *env[] = {entry, NULL};
-    pid_t ours = fork();
-    if (ours == 0) {
-        execve("/bin/sleep", argv, env);
-        _exit(1);
-    }
+    snprintf(ours_entry, sizeof ours_entry, "LIGHTMETER_RUN_DIR=%s", buf_text(&dir));
+    pid_t ours = start_with(ours_entry), stranger = start_with(other_entry);
+    announce(dir_fd, ours, 4, 0);
     announce(dir_fd, stranger, 1, 0);
     announce(dir_fd, 999999999, 2, 0); // of another pid namespace, and alive
     announce(dir_fd, 999999998, 3, 1); // has come and gone
     procs_init(&p, dir_fd, buf_text(&dir), 0);
-    do // until exec has happened
-        p.announced.count = 0, announce(dir_fd, ours, 4, 0), procs_scan(&p),
-        p.ended.count -= p.ended.count > 1;
-    while (!find(&p, ours));
+    procs_scan(&p);
+    assert_non_null(find(&p, ours));
     assert_true(find(&p, ours)->has_agent);
     assert_null(find(&p, stranger));
     // Only what surely ended is told: segments of the living must not be recycled.
     assert_int_equal(p.ended.count, 1);
     assert_int_equal(p.ended.at[0], 999999998);
+    procs_scan(&p); // and once
+    assert_int_equal(p.ended.count, 1);
     stop_child(ours);
     stop_child(stranger);
     procs_fini(&p);
