@@ -162,7 +162,8 @@ static int open_early(struct session *s, struct err *e)
     target_judge(s->options->argv[0], &s->target);
     choose_agent(s);
     s->clock.is_tsc = clock_tsc_is_usable();
-    if (open_dir(s, e) < 0)
+    // Held first: from here on a signal must not leave the directory behind.
+    if (launch_signals_hold(&s->signals, e) < 0 || open_dir(s, e) < 0)
         return -1;
     procs_init(&s->procs, s->dir_fd, buf_text(&s->dir), s->clock.is_tsc);
     s->sampler = sampler_new(&s->procs, s->clock.is_tsc);
@@ -182,7 +183,7 @@ static int open_early(struct session *s, struct err *e)
     };
     s->drain = drain_open(&drain, e);
     // The first files are there before the target asks for them.
-    return !s->drain || drain_step(s->drain, 0, e) < 0 ? -1 : launch_signals_hold(&s->signals, e);
+    return !s->drain || drain_step(s->drain, 0, e) < 0 ? -1 : 0;
 }
 
 static int open_late(struct session *s, struct err *e)

@@ -34,9 +34,7 @@ static void say(struct buf *records, const struct buf *sentence)
 static void say_target(const struct session *s, struct buf *records)
 {
     struct buf text = {0};
-    int has_agent = 0;
-    for (size_t i = 0; i < s->procs.all.count; i++)
-        has_agent |= s->procs.all.at[i].has_agent;
+    int has_agent = drain_stats_get(s->drain)->processes > 0;
     if (s->target.why[0] && !has_agent)
         buf_printf(&text,
             "Nothing is known from inside: %s. CPU time, memory, faults and I/O of its processes "
@@ -47,6 +45,12 @@ static void say_target(const struct session *s, struct buf *records)
     else if (s->agent_missing.text[0])
         buf_printf(&text, "Nothing is known from inside: %s. What follows comes from /proc.",
             s->agent_missing.text);
+    else if (s->agent.length_bytes && !has_agent)
+        buf_puts(&text,
+            "Nothing is known from inside: the preloaded library came up in no process. Either the "
+            "program clears LD_PRELOAD, or a limit on the size of files (ulimit -f) is below 64 "
+            "KiB; "
+            "lightmeter doctor tries the library. What follows comes from /proc.");
     if (text.length_bytes)
         say(records, &text);
     buf_fini(&text);

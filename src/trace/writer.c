@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,9 +25,20 @@ int trace_writer_path(
     return 0;
 }
 
+// Whether a file may grow to that length: beyond the limit of the process (ulimit -f) the attempt
+// would not only fail but end the program with SIGXFSZ.
+static int is_within_limit(size_t length_bytes)
+{
+    struct rlimit64 limit;
+    return syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) != 0 ||
+           limit.rlim_cur >= length_bytes;
+}
+
 void *trace_writer_map(const char *path, size_t length_bytes, int make)
 {
     int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (make ? O_CREAT | O_EXCL : 0);
+    if (make && !is_within_limit(length_bytes))
+        return NULL;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
     if (fd < 0)
         return NULL;

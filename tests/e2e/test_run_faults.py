@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -516,6 +517,24 @@ class Output(Case):
         stages = {s["name"]: s for s in self.report(whole)["stages"]}
         self.assertGreater(sum(s["calls"] for s in stages.values()), 1000)
         self.assertFalse(os.path.exists(kept))
+
+    def test_a_limit_on_the_size_of_files(self):
+        """Neither Lightmeter nor the library in the target dies of SIGXFSZ, or leaves anything."""
+        before = set(lightmeter_run.left_run_folders())
+        talk = "import os\nfor i in range(3000): os.stat('.'); os.close(os.open('.', 0))\nprint('done')\n"
+        for limit_kib in (1, 8, 40, 80, 800):
+            def limited(limit=limit_kib * 1024):
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+            result = self.run_quiet("/usr/bin/python3", "-c", talk, preexec_fn=limited)
+            if limit_kib == 1:  # not even the description of the run can be written
+                self.assertEqual((result.returncode, result.stdout), (125, b""))
+                self.assert_says(result.stderr, "File too large")
+            else:
+                self.assertEqual((result.returncode, result.stdout), (0, b"done\n"), result.stderr)
+                self.assert_sound()
+            self.assertEqual("came up in no process" in (limit_kib > 1 and self.notes() or ""),
+                             1 < limit_kib < 64)
+        self.assertEqual(set(lightmeter_run.left_run_folders()) - before, set())
 
     def test_max_bytes(self):
         """Every call is counted, though not every one is kept."""
