@@ -102,9 +102,9 @@ def read_run_dir(folder):
     processes = {tuple(name.split("-")[1:3]): name for name in files if name.startswith("p-")}
     for key, name in processes.items():
         names, seen, lost = read_process(os.path.join(folder, name))
-        # A host may start helpers of its own: what any process reached is covered.
-        coverage.update({name: line for name, line in seen.items()
-                         if line[0] == "covered" or name not in coverage})
+        # The command's own: a host may start programs (ONNX Runtime does), which came up later.
+        if key == min(processes, key=lambda k: int(k[1], 16)):
+            coverage = seen
         dropped += lost
         segments = [file for file in files
                     if file.startswith("s-") and tuple(file.split("-")[1:3]) == key]
