@@ -83,15 +83,25 @@ static inline void hook_end(struct hook_span *s)
     span_end(s->token, s->stack);
 }
 
-#define HOOK_STACK SPAN_STACK
+// The same for an interposed function, which stays in place when its set is switched off.
+static inline struct hook_span hook_begin_unless(
+    int is_off, struct hook_name *name, uintptr_t stack)
+{
+    return is_off ? (struct hook_span){0, stack} : hook_begin(name, stack);
+}
+
 #define HOOK_SPAN(variable, name)                                                                  \
     __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
-        hook_begin(name, HOOK_STACK)
+        hook_begin(name, SPAN_STACK)
+
+#define HOOK_SPAN_UNLESS(is_off, variable, name)                                                   \
+    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
+        hook_begin_unless(is_off, name, SPAN_STACK)
 
 #define HOOK_SPAN_OUTER(variable, text, stage, flags)                                              \
     static struct hook_name variable##_name = {text, stage, TRACE_CAUSE_OTHER, flags, 0};          \
     __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
-        hook_begin_outer(&variable##_name, HOOK_STACK)
+        hook_begin_outer(&variable##_name, SPAN_STACK)
 
 // ---- Functions of other libraries, by GOT slot.
 // -------------------------------------------------- HOOK_THUNKS(ret, id, PARAMS(...), ARGS(...))

@@ -90,7 +90,7 @@ static inline void fd_end(struct fd_span *s)
 
 #define FD_SPAN(variable, names, fd)                                                               \
     __attribute__((cleanup(fd_end), unused)) struct fd_span variable =                             \
-        fd_begin(names, fd, HOOK_STACK)
+        fd_begin(names, fd, SPAN_STACK)
 
 #define FD_CALL(ret, call, file_stage, other_stage, params, args)                                  \
     HOOK_NEXT(ret, call, NULL, PARAMS(params))                                                     \
@@ -176,14 +176,6 @@ HOOK_EXPORT char *fgets(char *to, int n, FILE *stream)
         call, "load", TRACE_CAUSE_IO, AGENT_FOLD_SHORT, 0                                          \
     }
 
-static inline struct hook_span open_begin(struct hook_name *name, uintptr_t stack)
-{
-    return is_off ? (struct hook_span){0, stack} : hook_begin(name, stack);
-}
-#define OPEN_SPAN(variable, name)                                                                  \
-    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
-        open_begin(name, HOOK_STACK)
-
 static mode_t mode_argument(int flags, va_list args)
 {
     return flags & (O_CREAT | __O_TMPFILE) ? (mode_t)va_arg(args, int) : 0;
@@ -198,7 +190,7 @@ static mode_t mode_argument(int flags, va_list args)
         va_start(args, flags);                                                                     \
         mode_t mode = mode_argument(flags, args);                                                  \
         va_end(args);                                                                              \
-        OPEN_SPAN(span, &name);                                                                    \
+        HOOK_SPAN_UNLESS(is_off, span, &name);                                                     \
         int fd = call##_next()(path, flags, mode);                                                 \
         forget_kind(fd);                                                                           \
         return fd;                                                                                 \
@@ -215,7 +207,7 @@ OPEN_CALL(open64)
         va_start(args, flags);                                                                     \
         mode_t mode = mode_argument(flags, args);                                                  \
         va_end(args);                                                                              \
-        OPEN_SPAN(span, &name);                                                                    \
+        HOOK_SPAN_UNLESS(is_off, span, &name);                                                     \
         int fd = call##_next()(dir, path, flags, mode);                                            \
         forget_kind(fd);                                                                           \
         return fd;                                                                                 \
@@ -228,7 +220,7 @@ OPENAT_CALL(openat64)
     HOOK_EXPORT FILE *call(const char *path, const char *mode)                                     \
     {                                                                                              \
         static struct hook_name name = OPEN_NAME(#call);                                           \
-        OPEN_SPAN(span, &name);                                                                    \
+        HOOK_SPAN_UNLESS(is_off, span, &name);                                                     \
         FILE *stream = call##_next()(path, mode);                                                  \
         if (stream)                                                                                \
             forget_kind(stream_fd(stream));                                                        \

@@ -14,20 +14,12 @@
 
 static int is_off;
 
-static inline struct hook_span wait_begin(struct hook_name *name, uintptr_t stack)
-{
-    return is_off ? (struct hook_span){0, stack} : hook_begin(name, stack);
-}
-#define WAIT_SPAN(variable, name)                                                                  \
-    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
-        wait_begin(name, HOOK_STACK)
-
 #define WAIT_CALL(ret, call, cause, params, args)                                                  \
     HOOK_NEXT(ret, call, NULL, PARAMS(params))                                                     \
     HOOK_EXPORT ret call(params)                                                                   \
     {                                                                                              \
         static struct hook_name name = {#call, "wait", cause, AGENT_FOLD_SHORT, 0};                \
-        WAIT_SPAN(span, &name);                                                                    \
+        HOOK_SPAN_UNLESS(is_off, span, &name);                                                     \
         return call##_next()(args);                                                                \
     }
 
@@ -77,7 +69,7 @@ __attribute__((noinline)) static int first_polled(struct pollfd *fds, nfds_t n)
     HOOK_EXPORT int call(params)                                                                   \
     {                                                                                              \
         static struct hook_name names[POLL_COUNT] = POLL_NAMES(#call);                             \
-        WAIT_SPAN(span, &names[is_off ? POLL_OTHER : poll_kind(first_fd)]);                        \
+        HOOK_SPAN_UNLESS(is_off, span, &names[is_off ? POLL_OTHER : poll_kind(first_fd)]);         \
         return call##_next()(args);                                                                \
     }
 

@@ -16,15 +16,10 @@
 
 static int is_off;
 
-static inline struct hook_span wait_begin(struct hook_name *name, uintptr_t stack)
-{
-    return is_off ? (struct hook_span){0, stack} : hook_begin(name, stack);
-}
 #define WAIT_SPAN(variable, call)                                                                  \
     static struct hook_name variable##_name = {                                                    \
         call, "wait", TRACE_CAUSE_LOCK, AGENT_FOLD_SHORT, 0};                                      \
-    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
-        wait_begin(&variable##_name, HOOK_STACK)
+    HOOK_SPAN_UNLESS(is_off, variable, &variable##_name)
 
 // A lock that is tried first, so that only a wait is recorded.
 #define TRIED_CALL(call, try, params, args, try_args)                                              \
