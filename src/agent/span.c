@@ -16,6 +16,10 @@
 #define CPU_CLOCK_STEP_NS 4000u
 // Stack addresses further apart belong to different stacks (coroutines).
 #define SAME_STACK_BYTES (1u << 20)
+// A span with all that is written before it.
+#define SPAN_GROUP_BYTES                                                                           \
+    (sizeof(struct trace_split) + TRACE_ATTR_KEY_COUNT * sizeof(struct trace_attr) +               \
+        sizeof(struct trace_span_long))
 
 // How much of `off_ns` the thread was runnable: all of it when it never gave up the CPU itself,
 // else what the kernel says, where the wait was long enough to ask.
@@ -260,6 +264,8 @@ static void close_top(struct agent_thread *t, uint64_t now)
         if (f[-1].what.fold_count)
             flush_folds(t, index - 1);
         flush_folds(t, index);
+        if (f->what.switches || f->what.attr_bits)
+            agent_reserve(t, SPAN_GROUP_BYTES);
         if (f->what.switches)
             write_split(t, f, index - 1);
         if (f->what.attr_bits)

@@ -206,6 +206,12 @@ void *agent_room(struct agent_thread *t, size_t length_bytes)
     return NULL;
 }
 
+void agent_reserve(struct agent_thread *t, size_t length_bytes)
+{
+    if (!trace_writer_room(&t->writer, length_bytes) && *agent.control != AGENT_STOP)
+        advance(t);
+}
+
 static const char *read_number(const char *at, uint64_t *value)
 {
     *value = 0;

@@ -167,6 +167,10 @@ void agent_thread_end(void);
 // A record of the calling thread: room for it, or NULL (then a drop was counted).
 void *agent_room(struct agent_thread *t, size_t length_bytes);
 
+// Starts a new segment where the current one has less room than this, so that records that belong
+// together are not parted. Counts no drop when there is none to be had.
+void agent_reserve(struct agent_thread *t, size_t length_bytes);
+
 // CPU and run-queue time of a thread of this process from the kernel, so far; UINT64_MAX each when
 // not known. `tid` 0: the calling thread.
 void agent_schedstat(uint32_t tid, uint64_t *cpu_ns, uint64_t *runq_ns);

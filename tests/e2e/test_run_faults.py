@@ -135,8 +135,9 @@ class CommandLine(Case):
             self.assertLessEqual(max(len(line) for line in about.stdout.decode().splitlines()), 80)
             self.assertEqual(about.stdout, self.lightmeter(name, "--help").stdout)
         self.assertRegex(self.lightmeter("version").stdout.decode(), r"^lightmeter \d+\.\d+\.\d+\n")
-        full = self.lightmeter("version", stdout=open("/dev/full", "w"), capture_output=False,
-                               stderr=subprocess.PIPE)
+        with open("/dev/full", "w", encoding="ascii") as full_device:
+            full = self.lightmeter("version", stdout=full_device, capture_output=False,
+                                   stderr=subprocess.PIPE)
         self.assertEqual(full.returncode, 1)
 
     def test_options_of_the_target_are_its_own(self):
@@ -491,9 +492,11 @@ class Output(Case):
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("mount"), "needs root for a small disk")
     def test_a_full_disk(self):
         """The trace stops growing; the target does not notice, and nothing is lost."""
-        talk = "import os, sys\nfd = os.open('/dev/zero', os.O_RDONLY)\n" \
-               "for i in range(20000):\n" \
+        # Sleeps are never folded, so that the trace is larger than the disk on any machine.
+        talk = "import os, sys, time\nfd = os.open('/dev/zero', os.O_RDONLY)\n" \
+               "for i in range(4000):\n" \
                "    os.read(fd, (i * 7919) % 65536)\n    os.close(os.open(sys.executable, os.O_RDONLY))\n" \
+               "    time.sleep(1e-5)\n" \
                "print('done')\n"
         place = self.path("small")
         os.mkdir(place)
