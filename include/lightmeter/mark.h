@@ -66,6 +66,8 @@ __attribute__((unused, noinline, cold)) static const struct lm_agent *lm_agent_f
 __attribute__((unused)) static inline const struct lm_agent *lm_agent_get(void)
 {
     const struct lm_agent *agent = __atomic_load_n(&lm_agent_found, __ATOMIC_ACQUIRE);
+    if ((uintptr_t)agent > (uintptr_t)LM_NO_AGENT)
+        return agent;
     if (__builtin_expect(!agent, 0))
         agent = lm_agent_find();
     return agent == LM_NO_AGENT ? NULL : agent;
@@ -118,14 +120,12 @@ __attribute__((unused)) static inline void lm_stage_end(void)
 namespace lightmeter_detail
 {
 struct stage_scope {
-    const lm_agent *agent;
-    explicit stage_scope(const lm_agent *a) : agent(a)
+    stage_scope()
     {
     }
     ~stage_scope()
     {
-        if (agent)
-            agent->stage_end();
+        lm_stage_end();
     }
     stage_scope(const stage_scope &) = delete;
     stage_scope &operator=(const stage_scope &) = delete;
@@ -134,19 +134,18 @@ struct stage_scope {
 #define LM_STAGE_AT(name, line) LM_STAGE_AT2(name, line)
 #define LM_STAGE_AT2(name, line)                                                                   \
     lm_stage_begin(name);                                                                          \
-    ::lightmeter_detail::stage_scope lm_scope_##line(lm_agent_get());                              \
+    ::lightmeter_detail::stage_scope lm_scope_##line;                                              \
     (void)lm_scope_##line
 extern "C" {
 #else
-__attribute__((unused)) static inline void lm_stage_scope_end(const struct lm_agent **agent)
+__attribute__((unused)) static inline void lm_stage_scope_end(const char *scope)
 {
-    if (*agent)
-        (*agent)->stage_end();
+    (void)scope;
+    lm_stage_end();
 }
 #define LM_STAGE_AT(name, line) LM_STAGE_AT2(name, line)
 #define LM_STAGE_AT2(name, line)                                                                   \
-    __attribute__((cleanup(lm_stage_scope_end), unused)) const struct lm_agent *lm_scope_##line =  \
-        lm_agent_get();                                                                            \
+    __attribute__((cleanup(lm_stage_scope_end), unused)) const char lm_scope_##line = 0;           \
     lm_stage_begin(name)
 #endif
 #define LM_STAGE(name) LM_STAGE_AT(name, __LINE__)

@@ -43,11 +43,12 @@ __attribute__((noinline)) static void end_odd(struct agent_thread *t, uintptr_t 
 static void stage_end(void)
 {
     struct agent_thread *t = agent_self;
-    const struct agent_frame *f = &t->frames[t->depth];
-    if (__builtin_expect(t->overflow || t->busy || !(f->what.flags & AGENT_MARK), 0))
+    uint64_t now = clock_tsc();
+    if (__builtin_expect(
+            t->hindered != 0 || !span_close_fast(t, t->depth, now,
+                                    AGENT_FOLD | AGENT_FOLD_SHORT | AGENT_MARK, AGENT_MARK),
+            0))
         end_odd(t, SPAN_STACK);
-    else
-        span_end(t->depth, f->stack);
 }
 
 // A record of the calling thread outside the span stack; NULL when nothing is recorded now.

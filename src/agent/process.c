@@ -64,6 +64,7 @@ static int open_process_file(uint64_t flags)
     char name[TRACE_NAME_BYTES], path[sizeof agent.place.run_dir + TRACE_NAME_BYTES];
     agent.place.pid = (uint32_t)syscall(SYS_getpid);
     agent.place.image_ticks = agent_ticks();
+    agent.place.kept_count = 0;
     agent.process = NULL;
     struct trace_name n = {
         .kind = TRACE_NAME_PROCESS, .pid = agent.place.pid, .image_ticks = agent.place.image_ticks};

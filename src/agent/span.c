@@ -70,6 +70,7 @@ static uint64_t sync_thread(struct agent_thread *t, uint64_t now)
     now = agent_ticks();
     uint64_t wall_ns = agent_ns(now - t->sync_ticks), used_ns = cpu_ns - t->sync_cpu_ns;
     t->sync_ticks = now;
+    t->sync_due_ticks = now + agent.resync_ticks;
     t->sync_cpu_ns = cpu_ns;
     if (wall_ns > used_ns + NOISE_NS) {
         struct agent_frame *f = &t->frames[t->depth];
@@ -92,9 +93,9 @@ static uint64_t sync_thread(struct agent_thread *t, uint64_t now)
 
 uint64_t span_now(struct agent_thread *t)
 {
+    split_allow_fast(t, *agent.control == AGENT_RECORD);
     uint64_t now = agent_ticks();
-    int is_due = *t->switch_word != t->switch_value || now - t->sync_ticks > agent.resync_ticks;
-    return is_due ? sync_thread(t, now) : now;
+    return split_is_switched(t) || now > t->sync_due_ticks ? sync_thread(t, now) : now;
 }
 
 static void write_attr(

@@ -26,16 +26,17 @@ static inline void span_guard(struct agent_thread *t, uint32_t busy)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+// The same where nothing hinders: in one store of the width that the next boundary loads, which a
+// processor hands over without waiting.
+static inline void span_guard_fast(struct agent_thread *t, uint64_t busy)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    *(volatile uint64_t *)&t->hindered = busy;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 // The stack pointer of the caller of the function that this is used in.
 #define SPAN_STACK ((uintptr_t)__builtin_dwarf_cfa())
-
-// Whether the thread was switched out since the last boundary (`now` by the TSC), or the clocks
-// should be compared; without a TSC the slow path is the only one.
-static inline int span_needs_sync(const struct agent_thread *t, uint64_t now)
-{
-    return !agent.clock_is_tsc || *t->switch_word != t->switch_value ||
-           now - t->sync_ticks > agent.resync_ticks;
-}
 
 // Opens a span. The token, never 0, goes to span_end; 0: not recorded, span_end does nothing.
 // `stack` (SPAN_STACK) is the stack pointer of whoever called the hook or mark.
@@ -45,7 +46,7 @@ static inline uint32_t span_begin(uint16_t name, uint8_t cause, uint8_t flags, u
     uint32_t token = t->depth + 1;
     struct agent_frame *f = &t->frames[token];
     uint64_t now = clock_tsc();
-    if (__builtin_expect(token >= t->depth_limit || t->busy || span_needs_sync(t, now), 0))
+    if (__builtin_expect(token >= t->depth_limit || t->busy || *t->fast_word != t->switch_value, 0))
         return span_begin_slow(name, cause, flags, stack);
     // A hook below which the stack is gone was left without its end. (Marks may share a stack
     // frame.)
@@ -66,29 +67,40 @@ static inline uint32_t span_begin(uint16_t name, uint8_t cause, uint8_t flags, u
     return token;
 }
 
+// Closes the innermost open span, which is that of `token`, where all there is to do is to write
+// one short record: `kind` are the flags that it must have of `kinds`. 0: nothing was done, and the
+// slow path is to be taken.
+static inline int span_close_fast(
+    struct agent_thread *t, uint32_t token, uint64_t now, uint32_t kinds, uint32_t kind)
+{
+    struct agent_frame *f = &t->frames[token];
+    uint64_t dur = now - f->start_ticks, what = f->what.word;
+    uint64_t odd = (what & (AGENT_WHAT_MORE | AGENT_WHAT(kinds))) ^ AGENT_WHAT(kind);
+    uint8_t *room = t->writer.cursor;
+    if (__builtin_expect((odd | dur >> 32) != 0, 0) ||
+        __builtin_expect((uintptr_t)room + sizeof(struct trace_span) > (uintptr_t)t->writer.limit ||
+                             *t->fast_word != t->switch_value || now > t->sync_due_ticks,
+            0))
+        return 0;
+    span_guard_fast(t, AGENT_INSIDE);
+    *(struct trace_span *)(void *)room =
+        (struct trace_span){TRACE_SPAN, (uint8_t)(token - 1), (uint16_t)what, (uint32_t)dur, now};
+    trace_writer_commit_at(&t->writer, room, sizeof(struct trace_span));
+    t->depth = token - 1;
+    f[-1].child_ticks += dur;
+    span_guard_fast(t, AGENT_FREE);
+    return 1;
+}
+
 // Closes the span of `token` opened with `stack`, and any left open above it (by longjmp, say).
 static inline void span_end(uint32_t token, uintptr_t stack)
 {
     struct agent_thread *t = agent_self;
-    struct agent_frame *f = &t->frames[token];
-    uint64_t now = clock_tsc(), dur = now - f->start_ticks, what = f->what.word;
-    uint8_t *room = t->writer.cursor;
-    int is_odd = !token || t->depth != token || f->stack != stack || t->busy ||
-                 (what & (AGENT_WHAT_MORE | AGENT_WHAT_FOLDS)) || dur >> 32 ||
-                 (size_t)(t->writer.limit - room) < sizeof(struct trace_span);
-    if (__builtin_expect(is_odd || span_needs_sync(t, now) || *agent.control, 0)) {
+    uint64_t now = clock_tsc();
+    int is_top = token && t->depth == token && t->frames[token].stack == stack && !t->hindered;
+    if (__builtin_expect(
+            !is_top || !span_close_fast(t, token, now, AGENT_FOLD | AGENT_FOLD_SHORT, 0), 0))
         span_end_slow(t, token, stack);
-        return;
-    }
-    span_guard(t, AGENT_INSIDE);
-    // struct trace_span in two stores.
-    uint64_t record[2] = {
-        TRACE_SPAN | (uint64_t)(token - 1) << 8 | (what & 0xffff) << 16 | dur << 32, now};
-    __builtin_memcpy(room, record, sizeof record);
-    trace_writer_commit(&t->writer, sizeof record);
-    t->depth = token - 1;
-    f[-1].child_ticks += dur;
-    span_guard(t, AGENT_FREE);
 }
 
 // Attributes of the innermost open span of the calling thread, given its token.

@@ -49,8 +49,8 @@ static char *thread_pointer(void)
 }
 #endif
 
-// A word that always differs from what split_start expects: every boundary goes to span_sync.
-static const volatile uint64_t always_switched = 1;
+// Differs from every switch_value: a thread whose fast_word this is takes the slow path.
+static const volatile uint64_t never_matches = 1;
 
 enum trace_split_method split_choose(void)
 {
@@ -65,19 +65,27 @@ enum trace_split_method split_choose(void)
     return TRACE_SPLIT_CPU_CLOCK;
 }
 
+int split_is_switched(const struct agent_thread *t)
+{
+    return !t->switch_word || *t->switch_word != t->switch_value;
+}
+
 void split_arm(struct agent_thread *t)
 {
-#ifdef HAVE_RSEQ
-    if (agent.split_method == TRACE_SPLIT_RSEQ)
+    if (t->switch_word)
         *(volatile uint64_t *)(uintptr_t)t->switch_word = t->switch_value;
-#else
-    (void)t;
-#endif
+}
+
+// The fast path reads the TSC.
+void split_allow_fast(struct agent_thread *t, int is_allowed)
+{
+    t->fast_word =
+        is_allowed && agent.clock_is_tsc && t->switch_word ? t->switch_word : &never_matches;
 }
 
 void split_start(struct agent_thread *t)
 {
-    t->switch_word = &always_switched;
+    t->switch_word = NULL;
     t->switch_value = 0;
 #ifdef HAVE_RSEQ
     if (agent.split_method == TRACE_SPLIT_RSEQ) {
@@ -86,8 +94,10 @@ void split_start(struct agent_thread *t)
     }
 #endif
     split_arm(t);
+    split_allow_fast(t, *agent.control == AGENT_RECORD);
     t->sync_cpu_ns = clock_thread_cpu_ns();
     t->sync_ticks = agent_ticks();
+    t->sync_due_ticks = t->sync_ticks + agent.resync_ticks;
     t->voluntary_switches = split_voluntary_switches();
 }
 

@@ -13,8 +13,14 @@ enum trace_split_method split_choose(void);
 // Points t->switch_word at what tells of a switch and starts from a fresh sync.
 void split_start(struct agent_thread *t);
 
+// Whether the thread was switched out since the last sync, or may have been.
+int split_is_switched(const struct agent_thread *t);
+
 // Makes the test ready again after a switch was seen.
 void split_arm(struct agent_thread *t);
+
+// Lets the fast path run, or sends every boundary to the slow one.
+void split_allow_fast(struct agent_thread *t, int is_allowed);
 
 // Reads how often the calling thread gave up the CPU by itself (waited) so far.
 uint64_t split_voluntary_switches(void);

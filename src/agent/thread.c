@@ -154,7 +154,7 @@ void agent_thread_end(void)
     if (agent.process)
         __atomic_fetch_add(
             &agent.process->dropped_records, t->writer.dropped_records, __ATOMIC_RELAXED);
-    trace_writer_close(&t->writer, TRACE_SEGMENT_CLOSED);
+    trace_writer_close(&t->writer, &agent.place);
     agent_self = &ended_thread;
     t->depth_limit = 0;
     __atomic_store_n(&t->in_use, 0, __ATOMIC_RELEASE);

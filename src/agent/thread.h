@@ -58,8 +58,8 @@ union agent_what {
     };
     uint64_t word;
 };
-#define AGENT_WHAT_MORE (~(uint64_t)0 << 32) // anything to write besides the span itself
-#define AGENT_WHAT_FOLDS ((uint64_t)(AGENT_FOLD | AGENT_FOLD_SHORT) << 24)
+#define AGENT_WHAT_MORE (~(uint64_t)0 << 32)        // anything to write besides the span itself
+#define AGENT_WHAT(flags) ((uint64_t)(flags) << 24) // enum agent_name_flag as they lie in `word`
 
 // One open span.
 struct agent_frame {
@@ -81,15 +81,23 @@ struct agent_shape {
 };
 
 struct agent_thread {
-    // The switch test: *switch_word == switch_value means not switched out since the last sync.
-    const volatile uint64_t *switch_word;
+    // The test of the fast path: *fast_word == switch_value and now <= sync_due_ticks let it run.
+    const volatile uint64_t *fast_word; // switch_word, or a word that never matches
     uint64_t switch_value;
-    uint64_t sync_ticks, sync_cpu_ns;
+    uint64_t sync_due_ticks; // the clocks are compared, and the launcher is asked, after this
     uint32_t depth;       // open spans; frames[depth] is the innermost, frames[0] the thread itself
     uint32_t depth_limit; // 0: the thread must take the slow path
-    uint32_t busy;        // enum agent_busy
-    uint32_t overflow;    // open spans beyond AGENT_DEPTH
+    union {
+        struct {
+            uint32_t busy;     // enum agent_busy
+            uint32_t overflow; // open spans beyond AGENT_DEPTH
+        };
+        uint64_t hindered; // both, for one test
+    };
     struct trace_writer writer;
+    // The switch test: *switch_word == switch_value means not switched out since the last sync.
+    const volatile uint64_t *switch_word; // NULL: cannot be told without a system call
+    uint64_t sync_ticks, sync_cpu_ns;
     uint64_t runq_ns; // as last read
     uint64_t voluntary_switches;
     uint64_t aggregate_ticks; // when the aggregates were last written
@@ -98,7 +106,7 @@ struct agent_thread {
     uint32_t retry; // records to drop before a segment is asked for again
     uint32_t closing;
     struct agent_thread *next_all, *next_free;
-    struct agent_frame frames[AGENT_DEPTH + 1];
+    struct agent_frame frames[AGENT_DEPTH + 1] __attribute__((aligned(64)));
     struct agent_shape shapes[AGENT_DEPTH + 1];
     struct agent_fold folds[AGENT_DEPTH + 1][AGENT_FOLDS];
     struct agent_fold aggregates[AGENT_AGGREGATES];

@@ -22,6 +22,7 @@ struct segment_look {
     uint32_t tid;
     uint64_t used_bytes; // believable
     int is_complete;     // nothing more will be written
+    int is_kept;         // and its thread has it mapped
     int is_usable;       // the header is that of this segment
 };
 
@@ -32,11 +33,14 @@ static void header_look(struct drain *d, const struct trace_name *name, struct s
     if (drain_read(look->fd, &h, sizeof h, 0) != sizeof h || h.magic == 0)
         return;
     // `used_bytes` is final once the state says so, but may have been read before the state was.
-    if (h.state == TRACE_SEGMENT_FULL || h.state == TRACE_SEGMENT_CLOSED) {
+    look->is_kept = h.state == TRACE_SEGMENT_KEPT;
+    if (h.state == TRACE_SEGMENT_FULL || h.state == TRACE_SEGMENT_CLOSED || look->is_kept) {
         look->is_complete = 1;
         if (drain_read(look->fd, &h, sizeof h, 0) != sizeof h)
             return;
     }
+    if (h.magic == TRACE_SEGMENT_RETURNED)
+        return;
     if (h.magic != TRACE_SEGMENT_MAGIC || h.pid != name->pid ||
         h.image_ticks != name->image_ticks || h.thread_seq != name->thread_seq ||
         h.segment_seq != name->segment_seq) {
@@ -110,6 +114,31 @@ static int part_pack(
     return 0;
 }
 
+static void segment_recycle(
+    struct drain *d, const struct trace_name *name, const struct segment_look *look)
+{
+    drain_pool_recycle(d, name, look->fd, look->file_bytes);
+    d->stats.dir_bytes -= look->file_bytes;
+}
+
+// Tells the thread that it may write its segment anew. When that fails it lets go of it later.
+static void segment_return(int fd)
+{
+    const uint64_t magic = TRACE_SEGMENT_RETURNED;
+    (void)!pwrite(fd, &magic, sizeof magic, offsetof(struct trace_segment, magic));
+}
+
+// Whether a segment whose records were taken is still the thread's: kept, or being made the next.
+static int is_held(struct drain *d, const struct trace_name *name, int fd)
+{
+    struct trace_segment h;
+    if (drain_read(fd, &h, sizeof h, 0) != sizeof h ||
+        drain_process_get(d, name->pid, name->image_ticks)->is_ended)
+        return 0;
+    return (h.magic == TRACE_SEGMENT_RETURNED || h.magic == TRACE_SEGMENT_MAGIC) &&
+           (h.state == TRACE_SEGMENT_KEPT || h.state == TRACE_SEGMENT_OPEN);
+}
+
 static void segment_finish(struct drain *d, struct drain_thread *t, const struct trace_name *name,
     const struct segment_look *look)
 {
@@ -117,10 +146,13 @@ static void segment_finish(struct drain *d, struct drain_thread *t, const struct
     t->next_seq = name->segment_seq + 1;
     t->next_part = 0;
     t->packed_bytes = 0;
-    if (!d->options.is_read_only && !d->is_final) {
-        drain_pool_recycle(d, name, look->fd, look->file_bytes);
-        d->stats.dir_bytes -= look->file_bytes;
+    if (d->options.is_read_only || d->is_final)
+        return;
+    if (look->is_kept && !drain_process_get(d, name->pid, name->image_ticks)->is_ended) {
+        segment_return(look->fd);
+        return;
     }
+    segment_recycle(d, name, look);
 }
 
 // Packs from the segment that is open in `look`, and finishes it when nothing more will come.
@@ -169,9 +201,9 @@ int drain_segment_pack(struct drain *d, const struct trace_name *name, struct er
         return 0;
     d->stats.dir_bytes += look.file_bytes;
     if (name->segment_seq < t->next_seq) {
-        // Packed before, but giving it back failed or was cut short.
-        if (!d->options.is_read_only && !d->is_final)
-            drain_pool_recycle(d, name, look.fd, look.file_bytes);
+        // Packed before; its thread has it, or giving it back failed or was cut short.
+        if (!d->options.is_read_only && !d->is_final && !is_held(d, name, look.fd))
+            segment_recycle(d, name, &look);
     } else if (!t->is_stopped && name->segment_seq > t->next_seq && is_there(d, t)) {
         t->is_stopped = 1; // the next round sees it
     } else if (!t->is_stopped) {

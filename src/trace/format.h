@@ -233,14 +233,18 @@ static_assert(sizeof(struct trace_sample) == 32, "on disk");
 // File name in the run directory: `s-PID-IMAGE-THREAD-SEQ` (all hexadecimal); free ones are
 // `free-BYTES-N`, claimed by renaming.
 
-#define TRACE_SEGMENT_MAGIC 0x31304745534d4c00ull // "\0LMSEG01"
-#define TRACE_SEGMENT_SMALL_BYTES (64u << 10)     // a thread's first
+#define TRACE_SEGMENT_MAGIC 0x31304745534d4c00ull    // "\0LMSEG01"
+#define TRACE_SEGMENT_RETURNED 0x31304b4341424c00ull // "\0LBACK01": the launcher has taken it all
+#define TRACE_SEGMENT_SMALL_BYTES (64u << 10)        // a thread's first
 #define TRACE_SEGMENT_LARGE_BYTES (1024u << 10)
 
 enum trace_segment_state {
     TRACE_SEGMENT_OPEN = 1,   // being written
     TRACE_SEGMENT_FULL = 2,   // its thread has gone on to the next
     TRACE_SEGMENT_CLOSED = 3, // its thread has ended
+    // As full, and its thread still has it mapped: once the launcher has taken the records and put
+    // TRACE_SEGMENT_RETURNED in place of the magic, the thread may write it anew under a new name.
+    TRACE_SEGMENT_KEPT = 4,
 };
 struct trace_segment {
     uint64_t magic;

@@ -74,47 +74,121 @@ static struct trace_segment *claim_ready(
     return NULL;
 }
 
-int trace_writer_advance(struct trace_writer *w, const struct trace_place *place)
+// More are let go, so that the memory that lies idle is bounded.
+#define KEPT_MOST 16u
+
+static void let_go(struct trace_segment *s, enum trace_segment_state state)
 {
-    uint32_t seq = w->segment ? w->segment_seq + 1 : w->segment_seq;
-    uint32_t length_bytes = seq ? TRACE_SEGMENT_LARGE_BYTES : TRACE_SEGMENT_SMALL_BYTES;
+    uint32_t length_bytes = s->length_bytes;
+    __atomic_store_n(&s->state, (uint32_t)state, __ATOMIC_RELEASE);
+    munmap(s, length_bytes);
+}
+
+static void drop_kept(struct trace_writer *w, struct trace_place *place)
+{
+    if (!w->kept)
+        return;
+    let_go(w->kept, TRACE_SEGMENT_FULL);
+    w->kept = NULL;
+    atomic_fetch_sub_explicit(&place->kept_count, 1, memory_order_relaxed);
+}
+
+// The full segment stays mapped when there is room for one more; else it is let go.
+static void retire(struct trace_writer *w, struct trace_place *place)
+{
+    struct trace_segment *s = w->segment;
+    w->cursor = w->limit = NULL;
+    w->segment = NULL;
+    if (s->length_bytes != TRACE_SEGMENT_LARGE_BYTES ||
+        atomic_fetch_add_explicit(&place->kept_count, 1, memory_order_relaxed) >= KEPT_MOST) {
+        if (s->length_bytes == TRACE_SEGMENT_LARGE_BYTES)
+            atomic_fetch_sub_explicit(&place->kept_count, 1, memory_order_relaxed);
+        let_go(s, TRACE_SEGMENT_FULL);
+        return;
+    }
+    w->kept = s;
+    __atomic_store_n(&s->state, (uint32_t)TRACE_SEGMENT_KEPT, __ATOMIC_RELEASE);
+}
+
+static int segment_path(char *out, size_t out_bytes, const struct trace_writer *w,
+    const struct trace_place *place, uint32_t seq)
+{
+    char name[TRACE_NAME_BYTES];
     struct trace_name n = {.kind = TRACE_NAME_SEGMENT,
         .pid = place->pid,
         .image_ticks = place->image_ticks,
         .thread_seq = w->thread_seq,
         .segment_seq = seq};
-    char name[TRACE_NAME_BYTES], path[sizeof place->run_dir + TRACE_NAME_BYTES];
-    trace_writer_close(w, TRACE_SEGMENT_FULL);
-    w->segment_seq = seq;
-    if (trace_writer_path(path, sizeof path, place, trace_name_format(name, &n)) < 0)
-        return -1;
-    struct trace_segment *s = claim_ready(place, path, length_bytes);
-    if (!s)
-        s = trace_writer_map(path, length_bytes, 1);
-    if (!s)
-        return -1;
-    *s = (struct trace_segment){.pid = place->pid,
+    return trace_writer_path(out, out_bytes, place, trace_name_format(name, &n));
+}
+
+static void start_segment(struct trace_writer *w, const struct trace_place *place,
+    struct trace_segment *s, uint32_t length_bytes)
+{
+    *s = (struct trace_segment){.magic = s->magic,
+        .pid = place->pid,
         .tid = w->tid,
         .image_ticks = place->image_ticks,
         .thread_seq = w->thread_seq,
-        .segment_seq = seq,
+        .segment_seq = w->segment_seq,
         .length_bytes = length_bytes,
         .state = TRACE_SEGMENT_OPEN};
     __atomic_store_n(&s->magic, TRACE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+}
+
+// The kept segment, when the launcher has returned it: it gets the next name. Its memory is mapped,
+// and warm. NULL: it is not to be had, and let go.
+static struct trace_segment *claim_kept(
+    struct trace_writer *w, struct trace_place *place, const char *path)
+{
+    char old_path[sizeof place->run_dir + TRACE_NAME_BYTES];
+    struct trace_segment *s = w->kept;
+    if (!s)
+        return NULL;
+    if (__atomic_load_n(&s->magic, __ATOMIC_ACQUIRE) == TRACE_SEGMENT_RETURNED &&
+        segment_path(old_path, sizeof old_path, w, place, s->segment_seq) == 0) {
+        start_segment(w, place, s, s->length_bytes);
+        if (syscall(SYS_renameat2, AT_FDCWD, old_path, AT_FDCWD, path, 1 /* NOREPLACE */) == 0) {
+            w->kept = NULL;
+            atomic_fetch_sub_explicit(&place->kept_count, 1, memory_order_relaxed);
+            return s;
+        }
+    }
+    drop_kept(w, place);
+    return NULL;
+}
+
+int trace_writer_advance(struct trace_writer *w, struct trace_place *place)
+{
+    char path[sizeof place->run_dir + TRACE_NAME_BYTES];
+    uint32_t seq = w->segment ? w->segment_seq + 1 : w->segment_seq;
+    uint32_t length_bytes = seq ? TRACE_SEGMENT_LARGE_BYTES : TRACE_SEGMENT_SMALL_BYTES;
+    w->segment_seq = seq;
+    int failed = segment_path(path, sizeof path, w, place, seq);
+    struct trace_segment *s = failed ? NULL : claim_kept(w, place, path);
+    if (w->segment)
+        retire(w, place);
+    if (failed)
+        return -1;
+    if (!s) {
+        s = claim_ready(place, path, length_bytes);
+        if (!s)
+            s = trace_writer_map(path, length_bytes, 1);
+        if (!s)
+            return -1;
+        start_segment(w, place, s, length_bytes);
+    }
     w->segment = s;
     w->cursor = (uint8_t *)(s + 1);
     w->limit = (uint8_t *)s + length_bytes;
     return 0;
 }
 
-void trace_writer_close(struct trace_writer *w, enum trace_segment_state state)
+void trace_writer_close(struct trace_writer *w, struct trace_place *place)
 {
-    if (!w->segment)
-        return;
-    uint32_t length_bytes = w->segment->length_bytes;
-    struct trace_segment *s = w->segment;
+    drop_kept(w, place);
     w->cursor = w->limit = NULL;
+    if (w->segment)
+        let_go(w->segment, TRACE_SEGMENT_CLOSED);
     w->segment = NULL;
-    __atomic_store_n(&s->state, (uint32_t)state, __ATOMIC_RELEASE);
-    munmap(s, length_bytes);
 }

@@ -17,21 +17,24 @@ struct trace_place {
     char run_dir[256]; // without a final '/'
     uint32_t pid;
     uint64_t image_ticks;
+    _Atomic uint32_t kept_count; // segments kept by all writers
 };
 
 struct trace_writer {
     uint8_t *cursor, *limit; // both NULL: no segment
     struct trace_segment *segment;
+    struct trace_segment *kept; // the one before, to be written again when the launcher returned it
     uint32_t thread_seq, segment_seq, tid;
     uint32_t dropped_records;
 };
 
 // Makes the next segment current (the old one is marked full). 0, or -1 when none could be had: the
 // writer then has no room and drops.
-int trace_writer_advance(struct trace_writer *w, const struct trace_place *place);
+int trace_writer_advance(struct trace_writer *w, struct trace_place *place);
 
-// Marks the current segment with `state` and lets go of it. Fine without one.
-void trace_writer_close(struct trace_writer *w, enum trace_segment_state state);
+// Marks the current segment as closed and lets go of it, and of the one that was kept. Fine without
+// any.
+void trace_writer_close(struct trace_writer *w, struct trace_place *place);
 
 // Address of `length_bytes` (a multiple of TRACE_UNIT_BYTES) to fill, or NULL when the segment is
 // full. Follow with trace_writer_commit.
@@ -44,11 +47,18 @@ static inline void *trace_writer_room(struct trace_writer *w, size_t length_byte
 
 // Publishes what was written at the address that trace_writer_room gave: a reader in another
 // process sees whole records only.
+static inline void trace_writer_commit_at(
+    struct trace_writer *w, uint8_t *room, size_t length_bytes)
+{
+    w->cursor = room + length_bytes;
+    // Nobody else writes it.
+    __atomic_store_n(
+        &w->segment->used_bytes, w->segment->used_bytes + length_bytes, __ATOMIC_RELEASE);
+}
+
 static inline void trace_writer_commit(struct trace_writer *w, size_t length_bytes)
 {
-    w->cursor += length_bytes;
-    __atomic_store_n(&w->segment->used_bytes, (uint64_t)(w->cursor - (uint8_t *)(w->segment + 1)),
-        __ATOMIC_RELEASE);
+    trace_writer_commit_at(w, w->cursor, length_bytes);
 }
 
 // Maps `length_bytes` of the file `path` (made, and its pages allocated, when `make`). NULL on
