@@ -7,9 +7,11 @@ APT_OPTIONS=(-o DPkg::Lock::Timeout=300 -o Acquire::Retries=2)
 
 # packages_named SET...: the names in these sets, plus what depends on the machine.
 packages_named() {
-    local set
+    local set machine
+    machine=$(dpkg --print-architecture)
     for set in "$@"; do
-        awk -v set="$set" '$1 == set { print $2 }' "$ROOT/tools/packages.list"
+        awk -v set="$set" -v machine="$machine" '$1 == set && ($3 == "" || $3 == machine) { print $2 }' \
+            "$ROOT/tools/packages.list"
         [ "$set" != test ] || packages_clang_runtime
     done
 }

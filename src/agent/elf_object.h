@@ -14,6 +14,7 @@
 struct elf_object {
     uintptr_t base, low, high; // load bias; range of its mapped segments
     uintptr_t relro_low, relro_high;
+    uintptr_t text_low, text_high; // its code; both 0 when not in one readable segment
     const ElfW(Sym) * symbols;
     const char *strings;
     const ElfW(Rela) * relocations[2]; // of the PLT, and the others
@@ -21,6 +22,7 @@ struct elf_object {
     const ElfW(Half) * versions; // NULL: none
     const ElfW(Verneed) * needs; // NULL: none
     const uint32_t *gnu_hash;    // NULL: none
+    const uint32_t *sysv_hash;   // NULL: none
     const ElfW(Dyn) * dynamic;
     const char *soname; // NULL: none
 };
@@ -43,10 +45,32 @@ int elf_object_needs(const struct elf_object *o, const char *soname);
 // 0 when there is none, or more than one and no telling which.
 uintptr_t elf_object_resolve(const struct elf_object *o, size_t index);
 
-// The file name of the object that holds `address`, without folders, copied to `out`; "" when none.
-void elf_object_owner(uintptr_t address, char *out, size_t out_bytes);
+// The same, but only where no other definition is loaded that the loader could choose.
+uintptr_t elf_object_resolve_only(const struct elf_object *o, size_t index);
 
-// Whether a relocation type is a function slot of the GOT.
+// Prepares the two below. 0, or -1 where libc cannot tell the object of an address (glibc < 2.35);
+// then they find none. Calls dlsym: not under the loader's list lock.
+int elf_object_index_open(void);
+
+// The table of unwind entries (PT_GNU_EH_FRAME) for the code at `address`; NULL when there is none.
+const uint8_t *elf_object_unwind_table(uintptr_t address);
+
+// Fills *o from the object that holds `address` and gives its file name without folders ("": the
+// program); NULL when there is none. What only program headers tell is left out.
+const char *elf_object_owner(uintptr_t address, struct elf_object *o);
+
+// Whether `o` defines `name` as a function at `address`, or as one that it chooses at run time.
+int elf_object_has_function(const struct elf_object *o, const char *name, uintptr_t address);
+
+// Whether a relocation type is a slot of the GOT: of a function that is called, or of anything.
 int elf_object_is_slot(uint32_t type);
+int elf_object_is_call_slot(uint32_t type);
+
+// Whether the code of `o` uses a slot for calls alone (as built with -fno-plt), so that nobody
+// compares what it holds. Reads the code once for each object; one thread at a time.
+int elf_object_only_calls(const struct elf_object *o, uintptr_t slot);
+
+// An object was unloaded: the next question reads its object's code again.
+void elf_object_calls_forget(void);
 
 #endif

@@ -63,22 +63,27 @@ static int list_object(struct dl_phdr_info *info, size_t length, void *unused)
     (void)length;
     (void)unused;
     atomic_store(&patch.adds, info->dlpi_adds);
-    if (atomic_exchange(&patch.subs, info->dlpi_subs) != info->dlpi_subs)
+    if (atomic_exchange(&patch.subs, info->dlpi_subs) != info->dlpi_subs) {
         patch.seen_count = 0; // something was unloaded: another object may lie at its address
+        stage_map_forget();
+    }
     if (patch.listed_count < OBJECTS_LIMIT)
         patch.listed[patch.listed_count++] = key_of(info);
     return 0;
 }
 
+typedef uintptr_t resolve_fn(const struct elf_object *o, size_t index);
+
 // What the slot leads to now, or would when it is bound; 0 when there is no telling.
-static uintptr_t bound_value(const struct elf_object *o, size_t index, uintptr_t value)
+static uintptr_t bound_value(
+    const struct elf_object *o, size_t index, uintptr_t value, resolve_fn *resolve)
 {
     const ElfW(Sym) *symbol = &o->symbols[index];
     int is_inside = value >= o->low && value < o->high;
     int is_own = symbol->st_shndx != SHN_UNDEF && value == o->base + symbol->st_value;
     if (value && (!is_inside || is_own))
         return value;
-    return value ? elf_object_resolve(o, index) : 0;
+    return value ? resolve(o, index) : 0;
 }
 
 static void *thunk_for(const struct hook_function *f, void *original)
@@ -109,6 +114,30 @@ static void store_slot(const struct elf_object *o, uintptr_t slot, void *value)
         mprotect((void *)page, page_bytes, PROT_READ);
 }
 
+static void hook_slot(const struct elf_object *o, size_t index, uintptr_t slot, uintptr_t value,
+    const struct symbols_hit *hit)
+{
+    void *original = (void *)bound_value(o, index, value, elf_object_resolve);
+    void *thunk = original ? thunk_for(hit->function, original) : NULL;
+    if (!thunk)
+        return;
+    store_slot(o, slot, thunk);
+    coverage_add(hit->set);
+}
+
+static void map_slot(const struct elf_object *o, const ElfW(Rela) * r, uintptr_t value)
+{
+    size_t index = ELF64_R_SYM(r->r_info);
+    struct stage_map_slot slot = {.caller = o,
+        .symbol = o->strings + o->symbols[index].st_name,
+        .address = o->base + r->r_offset,
+        .original = bound_value(o, index, value, elf_object_resolve_only),
+        .is_call_slot = elf_object_is_call_slot((uint32_t)ELF64_R_TYPE(r->r_info))};
+    void *thunk = stage_map_thunk(&slot);
+    if (thunk)
+        store_slot(o, slot.address, thunk);
+}
+
 static void patch_slot(const struct elf_object *o, const ElfW(Rela) * r)
 {
     size_t index = ELF64_R_SYM(r->r_info);
@@ -116,21 +145,12 @@ static void patch_slot(const struct elf_object *o, const ElfW(Rela) * r)
         return;
     const char *name = o->strings + o->symbols[index].st_name;
     struct symbols_hit hit = symbols_find(name);
-    int is_mapped = !hit.function && stage_map_is_wanted(name);
-    if (!hit.function && !is_mapped)
-        return;
     uintptr_t slot = o->base + r->r_offset;
     uintptr_t value = __atomic_load_n((uintptr_t *)slot, __ATOMIC_ACQUIRE);
-    void *original = (void *)bound_value(o, index, value);
-    if (!original)
-        return;
-    void *thunk =
-        hit.function ? thunk_for(hit.function, original) : stage_map_thunk(name, original);
-    if (!thunk)
-        return;
-    store_slot(o, slot, thunk);
     if (hit.function)
-        coverage_add(hit.set);
+        hook_slot(o, index, slot, value, &hit);
+    else if (value && stage_map_is_wanted(name))
+        map_slot(o, r, value);
 }
 
 static int patch_object(struct dl_phdr_info *info, size_t length, void *unused)

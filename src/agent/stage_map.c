@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches symbols against the stage map and hands out trampolines. A trampoline is entered with its
-// number in a scratch register, opens the span, calls the original with the caller's registers and
-// a copy of its stack arguments, and closes the span; results are passed on. No return address is
-// exchanged, so exceptions unwind through it; a span they skip is closed at the next boundary.
+// Matches symbols against the stage map, decides what may be mapped, and hands out the trampolines
+// of stage_map_call.c. Only functions are mapped that are not in the table of stage_map_never.c.
+// Does not write slots. Threads: the scan's, one at a time; the report reads counts.
 #include "agent/stage_map.h"
 
 #include "agent/config.h"
-#include "agent/elf_object.h"
-#include "agent/hook.h"
+#include "agent/names.h"
 #include "agent/process.h"
+#include "agent/stage_map_call.h"
+#include "agent/stage_map_frame.h"
+#include "agent/stage_map_never.h"
 
+#include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define THUNKS 1024
 #define PATTERN_BYTES 256
-
-struct thunk {
-    void *original;
-    uint16_t name;
-};
+#define WHY_BYTES 640
 
 static struct {
     char patterns[CONFIG_MAPS][2][PATTERN_BYTES]; // of the symbol; second: as a C++ free function
     _Atomic uint32_t matches[CONFIG_MAPS];
-    int has_libraries;
+    _Atomic uint32_t left_out[CONFIG_MAPS]; // 1 << enum stage_map_never
+    int has_libraries, is_possible;
     _Atomic uint32_t thunk_count;
 } map;
-
-// Read by the trampolines.
-__attribute__((visibility("hidden"))) struct thunk stage_map_thunks[THUNKS];
 
 // "a::b::c" -> "_ZN1a1b1cE*": how the Itanium ABI begins the symbol of such a function. Of a part
 // with a wildcard the length is not known.
@@ -73,6 +69,8 @@ static const char *readable(const char *symbol, char *out)
 
 void stage_map_start(void)
 {
+    if (config.map_count)
+        map.is_possible = elf_object_index_open() == 0 && stage_map_call_open() == 0;
     for (int i = 0; i < config.map_count; i++) {
         const struct config_map *m = &config.maps[i];
         map.has_libraries |= m->is_library;
@@ -95,14 +93,10 @@ static int match_function(const char *symbol)
     return -1;
 }
 
-static int match_library(void *original)
+static int match_library(const char *file)
 {
-    char name[PATTERN_BYTES];
-    if (!map.has_libraries)
-        return -1;
-    elf_object_owner((uintptr_t)original, name, sizeof name);
-    for (int i = 0; i < config.map_count && *name; i++) {
-        if (config.maps[i].is_library && config_matches(config.maps[i].pattern, name))
+    for (int i = 0; i < config.map_count && *file; i++) {
+        if (config.maps[i].is_library && config_matches(config.maps[i].pattern, file))
             return i;
     }
     return -1;
@@ -110,151 +104,118 @@ static int match_library(void *original)
 
 int stage_map_is_wanted(const char *symbol)
 {
-    return config.map_count && (map.has_libraries || match_function(symbol) >= 0);
-}
-
-#if defined(__x86_64__)
-__attribute__((visibility("hidden"))) extern const char stage_map_stubs[];
-#define STUB_BYTES 16
-
-struct opened {
-    void *original;
-    uint64_t token;
-};
-__attribute__((visibility("hidden"))) struct opened stage_map_open(uint32_t index, uintptr_t stack);
-__attribute__((visibility("hidden"))) void stage_map_close(uint64_t token, uintptr_t stack);
-
-struct opened stage_map_open(uint32_t index, uintptr_t stack)
-{
-    const struct thunk *t = &stage_map_thunks[index];
-    return (struct opened){t->original, span_begin(t->name, TRACE_CAUSE_OTHER, 0, stack)};
-}
-
-void stage_map_close(uint64_t token, uintptr_t stack)
-{
-    span_end((uint32_t)token, stack);
-}
-
-__asm__(".pushsection .text\n"
-        ".hidden stage_map_stubs\n.globl stage_map_stubs\n"
-        ".balign 16\n"
-        "stage_map_stubs:\n"
-        ".set stage_map_index, 0\n"
-        ".rept 1024\n"
-        ".balign 16\n"
-        "movl $stage_map_index, %r11d\n"
-        "jmp stage_map_call\n"
-        ".set stage_map_index, stage_map_index + 1\n"
-        ".endr\n"
-        ".balign 16\n"
-        ".type stage_map_call, @function\n"
-        "stage_map_call:\n"
-        ".cfi_startproc\n"
-        "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\n"
-        "mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\n"
-        "sub $224, %rsp\n"
-        "mov %rdi, -16(%rbp)\nmov %rsi, -24(%rbp)\nmov %rdx, -32(%rbp)\n"
-        "mov %rcx, -40(%rbp)\nmov %r8, -48(%rbp)\nmov %r9, -56(%rbp)\n"
-        "mov %rax, -64(%rbp)\nmov %r10, -72(%rbp)\n"
-        "movups %xmm0, -96(%rbp)\nmovups %xmm1, -112(%rbp)\n"
-        "movups %xmm2, -128(%rbp)\nmovups %xmm3, -144(%rbp)\n"
-        "movups %xmm4, -160(%rbp)\nmovups %xmm5, -176(%rbp)\n"
-        "movups %xmm6, -192(%rbp)\nmovups %xmm7, -208(%rbp)\n"
-        "mov %r11d, %edi\n"
-        "mov %rbp, %rsi\n"
-        "call stage_map_open\n"
-        "mov %rax, %r11\n"
-        "mov %rdx, -8(%rbp)\n"
-        // The caller's arguments on the stack, again below us.
-        "sub $128, %rsp\n"
-        "lea 16(%rbp), %rsi\nmov %rsp, %rdi\nmov $16, %ecx\ncld\nrep movsq\n"
-        "mov -16(%rbp), %rdi\nmov -24(%rbp), %rsi\nmov -32(%rbp), %rdx\n"
-        "mov -40(%rbp), %rcx\nmov -48(%rbp), %r8\nmov -56(%rbp), %r9\n"
-        "mov -64(%rbp), %rax\nmov -72(%rbp), %r10\n"
-        "movups -96(%rbp), %xmm0\nmovups -112(%rbp), %xmm1\n"
-        "movups -128(%rbp), %xmm2\nmovups -144(%rbp), %xmm3\n"
-        "movups -160(%rbp), %xmm4\nmovups -176(%rbp), %xmm5\n"
-        "movups -192(%rbp), %xmm6\nmovups -208(%rbp), %xmm7\n"
-        "call *%r11\n"
-        "mov %rax, -16(%rbp)\nmov %rdx, -24(%rbp)\n"
-        "movups %xmm0, -96(%rbp)\nmovups %xmm1, -112(%rbp)\n"
-        "mov -8(%rbp), %rdi\n"
-        "mov %rbp, %rsi\n"
-        "call stage_map_close\n"
-        "mov -16(%rbp), %rax\nmov -24(%rbp), %rdx\n"
-        "movups -96(%rbp), %xmm0\nmovups -112(%rbp), %xmm1\n"
-        "leave\n.cfi_def_cfa %rsp, 8\n"
-        "ret\n"
-        ".cfi_endproc\n"
-        ".size stage_map_call, . - stage_map_call\n"
-        ".popsection\n");
-
-static void *stub_at(uint32_t index)
-{
-    return (void *)(uintptr_t)(stage_map_stubs + (size_t)index * STUB_BYTES);
-}
-#else
-static void *stub_at(uint32_t index)
-{
-    (void)index;
-    return NULL;
-}
-#endif
-
-static int is_stub(const void *address)
-{
-    const char *first = stub_at(0);
-    return first && (const char *)address >= first &&
-           (const char *)address < (const char *)stub_at(THUNKS - 1) + 16;
+    return map.is_possible && (map.has_libraries || match_function(symbol) >= 0);
 }
 
 static void *add_thunk(const char *symbol, void *original, int entry)
 {
-    char shown[PATTERN_BYTES];
-    uint16_t name =
-        names_intern(readable(symbol, shown), config.maps[entry].stage, TRACE_CAUSE_OTHER);
     uint32_t count = atomic_load(&map.thunk_count);
-    for (uint32_t i = 0; i < count && i < THUNKS; i++) {
-        if (stage_map_thunks[i].original == original && stage_map_thunks[i].name == name)
-            return stub_at(i);
+    for (uint32_t i = 0; i < count; i++) {
+        if (stage_map_thunks[i].original == original && stage_map_thunks[i].entry == entry)
+            return stage_map_call_stub(i);
     }
-    uint32_t index = atomic_fetch_add(&map.thunk_count, 1);
-    if (index >= THUNKS)
+    if (count == STAGE_MAP_THUNKS)
         return NULL;
-    stage_map_thunks[index] = (struct thunk){original, name};
-    return stub_at(index);
+    char shown[PATTERN_BYTES];
+    stage_map_thunks[count].original = original;
+    stage_map_thunks[count].name =
+        names_intern(readable(symbol, shown), config.maps[entry].stage, TRACE_CAUSE_OTHER);
+    stage_map_thunks[count].entry = (uint16_t)entry;
+    atomic_store(&map.thunk_count, count + 1);
+    return stage_map_call_stub(count);
 }
 
-void *stage_map_thunk(const char *symbol, void *original)
+// `file` and `owner` are of the object that the slot leads to; NULL: none.
+static enum stage_map_never why_not(
+    const struct stage_map_slot *slot, const char *file, const struct elf_object *owner)
 {
-    if (!stub_at(0) || is_stub(original))
+    enum stage_map_never why = stage_map_never(slot->symbol, file ? file : "");
+    if (why)
+        return why;
+    if (!slot->original)
+        return NEVER_AMBIGUOUS;
+    if (!file || !elf_object_has_function(owner, slot->symbol, slot->original))
+        return NEVER_DATA;
+    int is_called = slot->is_call_slot || elf_object_only_calls(slot->caller, slot->address);
+    return is_called ? NEVER_NOT : NEVER_VALUE;
+}
+
+void *stage_map_thunk(const struct stage_map_slot *slot)
+{
+    struct elf_object owner;
+    void *original = (void *)slot->original, *thunk = NULL;
+    if (stage_map_call_is_stub(original))
         return NULL;
-    int entry = match_function(symbol);
+    const char *file = original ? elf_object_owner(slot->original, &owner) : NULL;
+    int entry = match_function(slot->symbol);
     if (entry < 0)
-        entry = match_library(original);
+        entry = match_library(file ? file : "");
     if (entry < 0)
         return NULL;
-    void *thunk = add_thunk(symbol, original, entry);
-    if (thunk)
+    enum stage_map_never why = why_not(slot, file, &owner);
+    if (!why && !(thunk = add_thunk(slot->symbol, original, entry)))
+        why = NEVER_FULL;
+    if (why)
+        atomic_fetch_or(&map.left_out[entry], 1u << why);
+    else
         atomic_fetch_add(&map.matches[entry], 1);
     return thunk;
+}
+
+void stage_map_forget(void)
+{
+    stage_map_frame_forget();
+    elf_object_calls_forget();
+}
+
+static uint32_t count_passed_on(int entry)
+{
+    uint32_t calls = 0;
+    for (uint32_t i = 0; i < atomic_load(&map.thunk_count); i++) {
+        if (stage_map_thunks[i].entry == entry)
+            calls += atomic_load(&stage_map_thunks[i].passed_on);
+    }
+    return calls;
+}
+
+static __attribute__((format(printf, 2, 3))) void append(char *text, const char *format, ...)
+{
+    va_list arguments;
+    size_t length = strlen(text);
+    va_start(arguments, format);
+    vsnprintf(text + length, WHY_BYTES - length, format, arguments);
+    va_end(arguments);
+}
+
+static void describe(int entry, char *why)
+{
+    uint32_t matches = atomic_load(&map.matches[entry]), passed_on = count_passed_on(entry);
+    uint32_t left_out = atomic_load(&map.left_out[entry]);
+    if (!map.is_possible)
+        append(why, "stage maps need x86-64 and glibc 2.35; use marks (lightmeter/mark.h)");
+    else if (matches)
+        append(why, "%u call sites, as stage %s", (unsigned)matches, config.maps[entry].stage);
+    else if (!left_out)
+        append(why, "no call of it passes a PLT slot: a call within one object cannot be caught; "
+                    "use a mark (LM_STAGE) there");
+    if (passed_on)
+        append(why, "; %u calls were not recorded, from frames over %d KiB or without unwind table",
+            (unsigned)passed_on, STAGE_MAP_FRAME_LIMIT_KIB);
+    for (int i = 1, is_first = 1; i < NEVER_COUNT; i++) {
+        if (!(left_out & 1u << i))
+            continue;
+        const char *lead = !is_first ? ", " : matches ? "; never mapped: " : "never mapped: ";
+        append(why, "%s%s", lead, stage_map_never_text((enum stage_map_never)i));
+        is_first = 0;
+    }
 }
 
 void stage_map_report(void)
 {
     for (int i = 0; i < config.map_count; i++) {
-        char why[200];
-        uint32_t matches = atomic_load(&map.matches[i]);
-        const char *status = matches ? "covered" : "uninstrumented";
-        if (matches)
-            snprintf(why, sizeof why, "%u call sites, as stage %s", (unsigned)matches,
-                config.maps[i].stage);
-        else if (!stub_at(0))
-            snprintf(why, sizeof why, "stage maps need x86-64; use marks (lightmeter/mark.h)");
-        else
-            snprintf(why, sizeof why,
-                "no call of it passes a PLT slot: a call within one object cannot be caught; "
-                "use a mark (LM_STAGE) there");
+        char why[WHY_BYTES] = "";
+        const char *status = atomic_load(&map.matches[i]) ? "covered" : "uninstrumented";
+        describe(i, why);
         const char *parts[] = {config.maps[i].pattern, "stage-map", status, why};
         process_text(TRACE_TEXT_COVERAGE, 0, 0, 0, parts, 4);
     }

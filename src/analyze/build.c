@@ -28,10 +28,22 @@ static int is_setup(const char *name)
 {
     static const char *const parts[] = {
         "CreateSession", "readNet", "LoadModel", "load_model", "InferenceSession", "CreateEnv"};
+    static const char *const starts[] = {"setup", "set-up", "set up", "init"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(name, parts[i]))
             return 1;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (starts_with(name, starts[i]))
+            return 1;
     return 0;
+}
+
+static int is_own_word(const char *stage)
+{
+    for (size_t i = 0; model_stage_words[i]; i++)
+        if (strcmp(model_stage_words[i], stage) == 0)
+            return 0;
+    return 1;
 }
 
 static int is_lock(const char *name)
@@ -57,7 +69,7 @@ static unsigned classify(const struct model *m, const struct model_name *n, cons
         flags |= NAME_INFER;
     if (!(flags & (NAME_WAIT | NAME_SETUP | NAME_RECEIVE)) && !starts_with(stage, "load") &&
         strcmp(stage, "?") != 0 && strcmp(stage, "save") != 0 && strcmp(stage, "send") != 0)
-        flags |= NAME_WORK;
+        flags |= NAME_WORK | (is_own_word(stage) ? NAME_OWN : 0);
     if (item && (strcmp(item, n->text) == 0 || strcmp(item, stage) == 0))
         flags |= NAME_ITEM;
     return flags;

@@ -18,6 +18,7 @@ enum name_flag {
     NAME_WORK = 128,        // decoding and what comes after it: neither I/O nor waiting nor set-up
     NAME_ITEM = 256,        // what items are counted at
     NAME_IMAGE_START = 512, // begins one image, for programs that never finish one
+    NAME_OWN = 1024,        // work under a word of the program's own, which tells nothing of it
 };
 
 // What a name stands for, in one place for the walk.
@@ -91,7 +92,7 @@ struct facts_latency build_latency(const struct hist *h);
 // items.c: completions, windows, throughput, latencies of items.
 void build_items(struct build *b);
 
-// startup.c: the time before the window.
+// startup.c: the time before the window; after the walk, which tells what the window has.
 void build_startup(struct build *b);
 
 // walk.c: everything that needs each span, one thread at a time; fills f->threads.

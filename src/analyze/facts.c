@@ -30,8 +30,8 @@ struct facts *facts_new(const struct model *m, const struct facts_options *optio
     build_names_classify(&b);
     build_series_make(&b);
     build_items(&b);
-    build_startup(&b);
     build_walk(&b);
+    build_startup(&b);
     build_stages(&b);
     build_queues(&b);
     build_machine(&b);

@@ -120,6 +120,8 @@ struct facts {
     int64_t first_work_ns;    // the first decoding, preprocessing, inference, ... began; -1: none
     uint64_t setup_ns;        // of startup, in calls that load models or open sessions
     const char *setup_name;   // the longest of these, ""
+    uint64_t once_ns;      // of startup, in stages of the program's own words that came then only
+    const char *once_name; // the longest of these, ""
     uint64_t agentless_ns; // of startup, before the first agent was up: the loader, static set-up
     VEC(struct facts_stage) stages; // by own time, largest first; `wait` last
     VEC(struct facts_name) names;   // by own time, largest first

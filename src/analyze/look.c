@@ -132,7 +132,7 @@ const char *look_cores(struct arena *a, double cores)
     const double off = cores - whole;
     if (off > -0.05 && off < 0.05)
         return whole == 1 ? "one core" : arena_printf(a, "%.0f cores", whole);
-    return arena_printf(a, "%.1f cores", cores);
+    return arena_printf(a, cores < 1 ? "%.2g cores" : "%.1f cores", cores);
 }
 
 void look_add(struct arena *a, struct finding *out, struct evidence e, const char *format, ...)
@@ -144,6 +144,13 @@ void look_add(struct arena *a, struct finding *out, struct evidence e, const cha
     va_end(args);
     e.text = arena_strdup(a, text);
     *vec_push(&out->evidence) = e;
+}
+
+void look_demote(struct finding *out)
+{
+    for (size_t i = 0; i < out->evidence.count; i++)
+        if (out->evidence.at[i].signal == 2)
+            out->evidence.at[i].signal = 0;
 }
 
 void look_how(struct finding *out, const char *text)

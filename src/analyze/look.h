@@ -43,6 +43,8 @@ const char *look_cores(struct arena *a, double cores); // "one core", "2 cores",
 // Adds a line of evidence; the format is printf's. `e` holds everything but the text.
 void look_add(struct arena *a, struct finding *out, struct evidence e, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+// Makes all evidence for the second signal mere context: what it shows does not decide.
+void look_demote(struct finding *out);
 void look_how(struct finding *out, const char *text);
 void look_wont(struct finding *out, const char *text);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two I/O verdicts look at: how long the limiting thread is blocked in reads, how many
-// reads are in flight, whether bytes really came from storage. Used by detectors/io_*.c. Threads:
+// What the two I/O verdicts look at: how long the limiting thread is blocked in reads (or writes),
+// how many are in flight, whether storage was really at work. Used by detectors/io_*.c. Threads:
 // no state.
 #ifndef LIGHTMETER_ANALYZE_STORAGE_H
 #define LIGHTMETER_ANALYZE_STORAGE_H
@@ -14,6 +14,9 @@ struct storage {
     uint64_t calls, bytes;             // of the load stage
     double bytes_per_s;                // from storage; <0: not known
     double cold_ratio;                 // bytes from storage / bytes read; <0: not known
+    int is_writing;                    // more of that time goes to writes than to reads
+    const char *stage;                 // "load" or "save"; "": neither has any time
+    const char *calls_word;            // "reads" or "writes"
 };
 
 struct storage storage_look(const struct facts *f);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be collected on this machine: a list of checks, each really tried, with why not and what
-// to do. Filled by doctor_checks.c (the preloaded library, by a run) and doctor_system.c (the
-// kernel and the machine); printed by cmds/doctor.c. Threads: one owner.
+// to do. Filled by doctor_checks.c (the preloaded library, by a run), doctor_loaders.c (programs it
+// is not built for) and doctor_system.c (the kernel and the machine); printed by cmds/doctor.c.
+// Threads: one owner.
 #ifndef LIGHTMETER_CLI_DOCTOR_H
 #define LIGHTMETER_CLI_DOCTOR_H
 
@@ -32,6 +33,10 @@ void doctor_fini(struct doctor *d);
 
 // Runs /bin/true under the library: preload, switch test, run directory, packing.
 void doctor_check_agent(struct doctor *d);
+
+// Programs that the library is not built for: what their loaders make of it. No row where nothing
+// is preloaded at all.
+void doctor_check_loaders(struct doctor *d);
 
 // Clock, scheduler statistics, pressure, control group, perf events, /dev/shm, ONNX Runtime, and
 // what this build lacks on this architecture.

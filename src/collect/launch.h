@@ -30,7 +30,7 @@ void launch_signals_fini(struct launch_signals *s);
 
 struct launch_options {
     char *const *argv;      // ended by NULL
-    const char *agent_path; // library to preload, NULL: none
+    const char *agent_path; // library to preload, as LD_PRELOAD names it; NULL: none
     const char *asan;       // runtime that must come before it, "" none
     const char *run_dir;    // value of LIGHTMETER_RUN_DIR
     const char *found_path; // what argv[0] means on PATH, "" when there is none; for messages

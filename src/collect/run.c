@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "collect/handover.h"
 #include "collect/launch.h"
+#include "collect/preload.h"
 #include "collect/session.h"
 #include "collect/target.h"
 #include "trace/rundir.h"
@@ -20,7 +21,7 @@
 #ifndef LIGHTMETER_LIBDIR
 #define LIGHTMETER_LIBDIR "lib" // where the library is installed, below the prefix
 #endif
-#define AGENT_FILE "liblightmeter-agent.so"
+#define AGENT_FILE PRELOAD_FILE
 #define DIR_LIMIT_BYTES (512u << 20) // waiting to be packed
 #define POOL_LIMIT_BYTES (256u << 20)
 #define PARTS_IN_LIMIT 16u
@@ -67,23 +68,25 @@ int collect_agent_find(struct buf *path, struct err *e)
         self, self);
 }
 
-// Whether the library is preloaded, and why not.
+// Whether the library is preloaded, under which name, and why not.
 static void choose_agent(struct session *s)
 {
     struct err why = {0};
+    struct buf path = {0};
     if (s->target.verdict == TARGET_FOREIGN) {
         // Its loader would only print an error on the target's stderr.
         buf_fini(&s->agent);
         return;
     }
-    if (collect_agent_find(&s->agent, &why) == 0 && strpbrk(buf_text(&s->agent), " :"))
+    if (collect_agent_find(&path, &why) == 0 && strpbrk(buf_text(&path), " :"))
         err_set(&why,
             "the path %s has a blank or a colon, which LD_PRELOAD cannot hold; move the file",
-            buf_text(&s->agent));
-    if (why.text[0]) {
-        buf_fini(&s->agent);
+            buf_text(&path));
+    if (why.text[0])
         s->agent_missing = why;
-    }
+    else
+        preload_name(buf_text(&path), &s->agent);
+    buf_fini(&path);
 }
 
 static const char *agent_path(const struct session *s)

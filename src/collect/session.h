@@ -20,7 +20,7 @@
 struct session {
     const struct collect_options *options; // borrowed
     struct target target;
-    struct buf agent;         // path of the library to preload; empty: none
+    struct buf agent;         // the library to preload, as LD_PRELOAD names it; empty: none
     struct err agent_missing; // why, when Lightmeter is the reason
     struct trace_clock clock;
     struct buf dir; // the run directory

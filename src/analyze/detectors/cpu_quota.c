@@ -29,10 +29,12 @@ static void judge_second(const struct facts *f, struct arena *a, struct finding 
     else if (used_ratio < BELOW_QUOTA_RATIO)
         out->second_signal = -1;
     look_add(a, out,
-        (struct evidence){
-            .kind = EVIDENCE_MEASURED, .value = m->cpu_used_cores, .unit = "cores", .signal = 2},
-        "the program used %.2f cores under a quota of %.3g, with %u threads that want a core",
-        m->cpu_used_cores, m->quota_cores, running);
+        (struct evidence){.kind = EVIDENCE_MEASURED,
+            .value = m->cpu_used_cores,
+            .unit = "cores",
+            .signal = out->second_signal ? 2 : 0},
+        "the program used %.2f cores under a quota of %.3g, with %u %s a core", m->cpu_used_cores,
+        m->quota_cores, running, running == 1 ? "thread that wants" : "threads that want");
 }
 
 static int detect(const struct facts *f, struct arena *a, struct finding *out)
@@ -43,9 +45,9 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     out->first_signal = 1;
     out->weight_ratio = m->throttled_ratio > 1 ? 1 : m->throttled_ratio;
     if (m->quota_cores > 0)
-        out->title = arena_printf(a,
-            "The control group allows %.3g cores and stopped the program in %d %% of its periods",
-            m->quota_cores, look_percent(m->throttled_ratio));
+        out->title =
+            arena_printf(a, "The CPU quota of %s stopped the program in %d %% of its periods",
+                look_cores(a, m->quota_cores), look_percent(m->throttled_ratio));
     else
         out->title =
             arena_printf(a, "The control group stopped the program in %d %% of its periods",

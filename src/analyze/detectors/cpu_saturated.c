@@ -36,11 +36,11 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     out->weight_ratio = m->cpu_used_cores / m->cores_allowed;
     out->weight_ratio = out->weight_ratio > 1 ? 1 : out->weight_ratio;
     out->stage = stage;
+    const int is_one = m->cores_allowed > 0.95 && m->cores_allowed < 1.05;
     out->title = arena_printf(a, "%s is %d %% of the time, and %s the program may use %s busy",
         look_subject(a, stage), look_percent(*stage ? s->share_ratio : f->unattributed_ratio),
-        m->cores_allowed < 1.05 ? "the one core"
-                                : arena_printf(a, "all %s", look_cores(a, m->cores_allowed)),
-        m->cores_allowed < 1.05 ? "is" : "are");
+        is_one ? "the one core" : arena_printf(a, "all %s", look_cores(a, m->cores_allowed)),
+        is_one ? "is" : "are");
     look_add_cores(f, a, out, 1);
     if (m->runq_ratio >= 0)
         look_add(a, out,
@@ -58,6 +58,7 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     out->second_signal = m->runq_ratio >= RUNQ_RATIO || m->psi_cpu_ratio >= PRESSURE_RATIO;
     if (spinning > 0) {
         out->second_signal = 0;
+        look_demote(out);
         look_add(a, out,
             (struct evidence){.kind = EVIDENCE_DERIVED, .value = spinning, .unit = "cores"},
             "but library pools used %.2f cores beyond the time of their stage: they spin",

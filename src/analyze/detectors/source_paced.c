@@ -75,7 +75,7 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     out->weight_ratio = paced;
     out->stage = facts_stage_find(f, "receive") ? "receive" : "wait";
     out->title = arena_printf(a,
-        "The program waits %d %% of the time for its source or a clock; its work needs %d %%",
+        "The program waits %d %% of the time for its source or a clock; work needs %d %%",
         look_percent(paced), look_percent(demand));
     look_add(a, out,
         (struct evidence){.kind = EVIDENCE_MEASURED, .value = paced, .unit = "ratio", .signal = 1},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict class startup: most of the run passed before work was under way. First signal: the time
 // to the first item, less what one item takes, is over half of the run. Second: that time is named
-// by what happened in it (model loading, or nothing of the pipeline's work at all). Threads: no
-// state.
+// by what happened in it (model loading, or nothing of the pipeline's work at all). A stage with a
+// word of the program's own that came then only may be set-up or a pass over all items: it leaves
+// the second signal open. Threads: no state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
@@ -25,11 +26,18 @@ static void judge_second(
 {
     const double setup_ratio = (double)f->setup_ns / startup_ns;
     const double before_ratio = f->first_work_ns > 0 ? (double)f->first_work_ns / startup_ns : 0;
-    if (setup_ratio >= NAMED_RATIO)
+    const int is_once = setup_ratio < NAMED_RATIO && (double)f->once_ns >= NAMED_RATIO * startup_ns;
+    if (is_once)
+        look_add(a, out,
+            (struct evidence){.kind = EVIDENCE_MEASURED, .value = (double)f->once_ns, .unit = "ns"},
+            "%s of it went into what came before the first item only, most in '%s': set-up, or a "
+            "pass over the whole input",
+            look_duration(a, (double)f->once_ns), f->once_name);
+    else if (setup_ratio >= NAMED_RATIO)
         look_add(a, out,
             (struct evidence){
                 .kind = EVIDENCE_MEASURED, .value = (double)f->setup_ns, .unit = "ns", .signal = 2},
-            "%s of it went into loading models and opening sessions, most in %s",
+            "%s of it went into setting up (models, sessions), most in %s",
             look_duration(a, (double)f->setup_ns), f->setup_name);
     else if (before_ratio >= NAMED_RATIO)
         look_add(a, out,
@@ -39,8 +47,9 @@ static void judge_second(
                 .signal = 2},
             "for the first %s no decoding, inference or other work of the pipeline had begun",
             look_duration(a, (double)f->first_work_ns));
-    out->second_signal = setup_ratio >= NAMED_RATIO || before_ratio >= NAMED_RATIO;
-    if (out->second_signal || setup_ratio + before_ratio > UNNAMED_RATIO || f->first_work_ns < 0)
+    out->second_signal = !is_once && (setup_ratio >= NAMED_RATIO || before_ratio >= NAMED_RATIO);
+    if (is_once || out->second_signal || setup_ratio + before_ratio > UNNAMED_RATIO ||
+        f->first_work_ns < 0)
         return;
     out->second_signal = -1;
     look_add(a, out,

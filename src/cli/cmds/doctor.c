@@ -83,6 +83,7 @@ static int run(const struct command *self, int argc, char **argv)
         return command_fail(self, CLI_USAGE, &e);
     doctor_check_agent(&d);
     int is_seeing = d.rows.at[0].state == DOCTOR_WORKS;
+    doctor_check_loaders(&d);
     doctor_check_system(&d);
     if (a.is_json)
         write_json(&d, &text);

@@ -60,10 +60,25 @@ static int found_by(const struct verdict *v, const char *name)
     return 0;
 }
 
+// Evidence for the second signal is there when, and only when, the signal was seen or contradicted.
+static void check_signals(const struct verdict *v)
+{
+    for (size_t i = 0; i < v->findings.count; i++) {
+        const struct finding *found = &v->findings.at[i];
+        int has[3] = {0};
+        for (size_t k = 0; k < found->evidence.count; k++)
+            has[found->evidence.at[k].signal] = 1;
+        if (!has[1] || has[2] != (found->second_signal != 0))
+            fail_msg("%s: evidence for the signals: %d, %d; the second is %d", found->class_name,
+                has[1], has[2], found->second_signal);
+    }
+}
+
 static void check_run(struct model *m, const struct detector *d, int fires)
 {
     struct facts *f = facts_new(m, NULL);
     struct verdict *v = verdict_reach(f);
+    check_signals(v);
     if (found_by(v, d->name) != fires)
         fail_msg("%s %s; verdict %s: %s", d->name, fires ? "stays quiet" : "fires", v->class_name,
             v->headline);

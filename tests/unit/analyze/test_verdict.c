@@ -2,59 +2,9 @@
 // Verdicts on runs as users have them, in the words and with the confidence they get: what limits
 // the run, what contradicts, what is too short or too little to say anything, and what lowers
 // confidence.
-#include "analyze/verdict.h"
-#include "sketch.h"
+#include "outcome.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define MS SKETCH_MS
-
-struct outcome {
-    struct model *m;
-    struct facts *f;
-    struct verdict *v;
-};
-
-static struct outcome reach(struct sketch *s)
-{
-    struct outcome o = {.m = sketch_finish(s)};
-    o.f = facts_new(o.m, NULL);
-    o.v = verdict_reach(o.f);
-    return o;
-}
-
-static void done(struct outcome *o)
-{
-    verdict_free(&o->v);
-    facts_free(&o->f);
-    model_free(&o->m);
-}
-
-static void expect(struct outcome *o, const char *class_name, const char *stage, enum confidence c)
-{
-    if (strcmp(o->v->class_name, class_name) != 0 || o->v->confidence != c)
-        fail_msg("wanted %s (%d), got %s (%d): %s", class_name, (int)c, o->v->class_name,
-            (int)o->v->confidence, o->v->headline);
-    assert_string_equal(o->v->stage, stage);
-    assert_true(o->v->evidence.count && o->v->will_not_help.count && o->v->how.count);
-}
-
-static int says(const struct verdict *v, const char *part)
-{
-    for (size_t i = 0; i < v->evidence.count; i++)
-        if (strstr(v->evidence.at[i].text, part))
-            return 1;
-    for (size_t i = 0; i < v->how.count; i++)
-        if (strstr(v->how.at[i], part))
-            return 1;
-    return 0;
-}
 
 static void decode_loop(struct sketch *s, int items)
 {
@@ -189,66 +139,6 @@ static void test_own_code_outside_the_stages(void **state)
     done(&o);
 }
 
-// Reads wait, but nothing came from storage: a pipe or a network file system. Never io-latency.
-static void test_waiting_reads_without_storage_conflict(void **state)
-{
-    (void)state;
-    struct sketch s = sketch_new(2, 0);
-    sketch_thread(&s, 100, "", 0);
-    for (int i = 0; i < 100; i++) {
-        sketch_begin(&s, "read", "load");
-        sketch_blocked(&s, TRACE_CAUSE_IO, 12 * MS);
-        sketch_bytes(&s, 100000);
-        sketch_end(&s);
-        sketch_call(&s, "cv::imdecode", "decode", 8 * MS);
-    }
-    sketch_counter(&s, TRACE_METRIC_PROCESS_READ_BYTES, 100, 2000 * MS, 0);
-    sketch_counter(&s, TRACE_METRIC_PROCESS_RCHAR_BYTES, 100, 2000 * MS, 10000000);
-    sketch_counter(&s, TRACE_METRIC_PSI_IO_SOME_US, 0, 2000 * MS, 1000);
-    struct outcome o = reach(&s);
-    expect(&o, "inconclusive", "load", CONFIDENCE_INCONCLUSIVE);
-    assert_true(says(o.v, "a pipe or a network file system"));
-    assert_non_null(strstr(o.v->headline, "io-latency contradict"));
-    done(&o);
-}
-
-// The same reads with no word from the kernel about storage: medium, not high.
-static void test_one_signal_is_medium(void **state)
-{
-    (void)state;
-    struct sketch s = sketch_new(2, 0);
-    sketch_thread(&s, 100, "", 0);
-    for (int i = 0; i < 100; i++) {
-        sketch_begin(&s, "read", "load");
-        sketch_blocked(&s, TRACE_CAUSE_IO, 12 * MS);
-        sketch_end(&s);
-        sketch_call(&s, "cv::imdecode", "decode", 8 * MS);
-    }
-    struct outcome o = reach(&s);
-    expect(&o, "io-latency", "load", CONFIDENCE_MEDIUM);
-    done(&o);
-}
-
-static void test_large_cold_reads_may_be_bandwidth(void **state)
-{
-    (void)state;
-    struct sketch s = sketch_new(2, 0);
-    sketch_thread(&s, 100, "", 0);
-    for (int i = 0; i < 100; i++) {
-        sketch_begin(&s, "read", "load");
-        sketch_blocked(&s, TRACE_CAUSE_IO, 12 * MS);
-        sketch_bytes(&s, 8000000);
-        sketch_end(&s);
-        sketch_call(&s, "cv::imdecode", "decode", 8 * MS);
-    }
-    sketch_counter(&s, TRACE_METRIC_PROCESS_READ_BYTES, 100, 2000 * MS, 800000000);
-    sketch_counter(&s, TRACE_METRIC_PROCESS_RCHAR_BYTES, 100, 2000 * MS, 800000000);
-    struct outcome o = reach(&s);
-    expect(&o, "io-latency", "load", CONFIDENCE_MEDIUM);
-    assert_true(says(o.v, "its ceiling was not measured"));
-    done(&o);
-}
-
 static void test_too_short(void **state)
 {
     (void)state;
@@ -258,50 +148,6 @@ static void test_too_short(void **state)
     expect(&o, "inconclusive", "", CONFIDENCE_INCONCLUSIVE);
     assert_non_null(strstr(o.v->headline, "too short"));
     assert_true(says(o.v, "Run on more input"));
-    done(&o);
-}
-
-// A script of imports with three images is short, but what it spends its time on is plain.
-static void test_short_but_mostly_imports(void **state)
-{
-    (void)state;
-    struct sketch s = sketch_new(2, 0);
-    sketch_thread(&s, 100, "", 0);
-    sketch_cpu(&s, 900 * MS);
-    for (int i = 0; i < 3; i++)
-        sketch_call(&s, "cv::imread", "decode", 12 * MS);
-    struct outcome o = reach(&s);
-    expect(&o, "startup", "", CONFIDENCE_HIGH);
-    done(&o);
-}
-
-static void test_one_item_after_imports(void **state)
-{
-    (void)state;
-    struct sketch s = sketch_new(2, 0);
-    sketch_thread(&s, 100, "", 0);
-    sketch_cpu(&s, 900 * MS);
-    sketch_call(&s, "cv::imread", "decode", 12 * MS);
-    struct outcome o = reach(&s);
-    expect(&o, "startup", "", CONFIDENCE_HIGH);
-    done(&o);
-}
-
-// Work began at once; the first inference took two seconds: a warm-up, which is another matter.
-static void test_a_slow_first_call_is_not_startup(void **state)
-{
-    (void)state;
-    struct sketch s = sketch_new(1, 0);
-    sketch_thread(&s, 100, "", 0);
-    sketch_cpu(&s, 20 * MS);
-    sketch_call(&s, "OrtApi::Run", "infer", 2000 * MS);
-    for (int i = 0; i < 50; i++) {
-        sketch_wait(&s, "pthread_cond_wait", TRACE_CAUSE_LOCK, 4 * MS);
-        sketch_call(&s, "OrtApi::Run", "infer", 3 * MS);
-    }
-    struct outcome o = reach(&s);
-    expect(&o, "inconclusive", "", CONFIDENCE_INCONCLUSIVE);
-    assert_true(says(o.v, "warm-up"));
     done(&o);
 }
 
@@ -370,6 +216,24 @@ static void test_doubt_lowers_confidence(void **state)
     s.m->processes.at[0].dropped_records = 50;
     o = reach(&s);
     expect(&o, "cpu-single-thread", "decode", CONFIDENCE_MEDIUM);
+    done(&o);
+}
+
+// A quota of half a core is not "the one core".
+static void test_part_of_a_core(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(4, 0.5);
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 100; i++) {
+        sketch_begin(&s, "cv::imread", "decode");
+        sketch_cpu(&s, 10 * MS);
+        sketch_runq(&s, 10 * MS);
+        sketch_end(&s);
+    }
+    struct outcome o = reach(&s);
+    expect(&o, "cpu-saturated", "decode", CONFIDENCE_HIGH);
+    assert_non_null(strstr(o.v->headline, "all 0.5 cores the program may use are busy"));
     done(&o);
 }
 
@@ -445,17 +309,12 @@ int main(void)
         cmocka_unit_test(test_a_pipeline_with_one_slow_stage),
         cmocka_unit_test(test_two_workers_of_one_stage_on_many_cores),
         cmocka_unit_test(test_own_code_outside_the_stages),
-        cmocka_unit_test(test_waiting_reads_without_storage_conflict),
-        cmocka_unit_test(test_one_signal_is_medium),
-        cmocka_unit_test(test_large_cold_reads_may_be_bandwidth),
         cmocka_unit_test(test_too_short),
-        cmocka_unit_test(test_short_but_mostly_imports),
-        cmocka_unit_test(test_one_item_after_imports),
-        cmocka_unit_test(test_a_slow_first_call_is_not_startup),
         cmocka_unit_test(test_an_uneven_source_is_medium),
         cmocka_unit_test(test_a_paced_thread_and_a_worker),
         cmocka_unit_test(test_workers_above_the_cores_are_saturation),
         cmocka_unit_test(test_doubt_lowers_confidence),
+        cmocka_unit_test(test_part_of_a_core),
         cmocka_unit_test(test_unknown_cores),
         cmocka_unit_test(test_nothing_was_seen),
         cmocka_unit_test(test_the_bottleneck_stands_where_queues_turn_from_full_to_empty),

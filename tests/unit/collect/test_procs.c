@@ -144,6 +144,66 @@ static void announced_processes_must_be_of_the_run(void **state)
     buf_fini(&dir);
 }
 
+static void a_last_look_finds_those_that_nobody_announced(void **state)
+{
+    (void)state;
+    struct procs p;
+    char ours_entry[] = "LIGHTMETER_RUN_DIR=/a/run", other_entry[] = "LIGHTMETER_RUN_DIR=/a/run/2";
+    pid_t ours = start_with(ours_entry), stranger = start_with(other_entry);
+    procs_init(&p, -1, "/a/run", 0);
+    procs_scan(&p);
+    assert_null(find(&p, ours)); // none of its parents is known
+    procs_scan_all(&p);
+    procs_scan_all(&p);
+    assert_int_equal(p.all.count, 1);
+    assert_non_null(find(&p, ours));
+    assert_false(find(&p, ours)->has_agent);
+    assert_string_equal(find(&p, ours)->name, "sleep");
+    assert_null(find(&p, stranger));
+    stop_child(ours);
+    stop_child(stranger);
+    procs_fini(&p);
+}
+
+static void a_changed_user_is_seen(void **state)
+{
+    (void)state;
+    struct procs p;
+    int ends[2];
+    char none;
+    if (geteuid() != 0) {
+        skip();
+        return;
+    }
+    procs_init(&p, -1, "", 0);
+    pid_t same = start_child();
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t other = fork();
+    if (other == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        none = setuid(65534) == 0 ? 'y' : 'n';
+        if (write(ends[1], &none, 1) == 1)
+            pause();
+        _exit(1);
+    }
+    assert_int_equal(read(ends[0], &none, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+    struct procs_entry *entry = procs_add(&p, (uint32_t)same, 0);
+    assert_non_null(entry);
+    procs_note_user(entry);
+    assert_false(entry->is_of_other);
+    entry = none == 'y' ? procs_add(&p, (uint32_t)other, 0) : NULL;
+    assert_non_null(entry);
+    procs_note_user(entry);
+    assert_true(entry->is_of_other);
+    stop_child(same);
+    stop_child(other);
+    procs_note_user(entry); // gone: what was seen stays
+    assert_true(entry->is_of_other);
+    procs_fini(&p);
+}
+
 static void *wait_for_it(void *lock)
 {
     pthread_mutex_lock(lock);
@@ -187,6 +247,8 @@ int main(void)
         cmocka_unit_test(children_are_found),
         cmocka_unit_test(what_is_gone_is_not_added),
         cmocka_unit_test(announced_processes_must_be_of_the_run),
+        cmocka_unit_test(a_last_look_finds_those_that_nobody_announced),
+        cmocka_unit_test(a_changed_user_is_seen),
         cmocka_unit_test(threads_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
