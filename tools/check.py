@@ -15,6 +15,7 @@ import sys
 import time
 
 import builds
+import cross
 import format_c
 import fuzz
 import sources
@@ -46,13 +47,17 @@ def show_end(path):
     print(f"    (all of it: {os.path.relpath(path, builds.ROOT)})", flush=True)
 
 
-def command_outcome(name, command, env=None):
-    """Runs one command as one outcome."""
+def command_outcome(name, command, env=None, skipped=None):
+    """Runs one command as one outcome. The status `skipped` says that it could not be tried, and why last."""
     path = log_path(name)
     with open(path, "wb") as log:
         status = subprocess.run(command, cwd=builds.ROOT, stdin=subprocess.DEVNULL, stdout=log,
                                 stderr=subprocess.STDOUT, check=False,
                                 env=env or builds.environment()).returncode
+    if skipped is not None and status == skipped:
+        with open(path, encoding="utf-8", errors="replace") as log:
+            print(f"  skipped {name}: {(log.read().strip().splitlines() or ['it says no reason'])[-1]}")
+        return [(name, "skipped")]
     if status != 0:
         print(f"  FAILED {name}: status {status}")
         show_end(path)
@@ -123,6 +128,12 @@ def built_and_tested(name, timeout_factor=1):
     return [(f"{name} build", "passed")] + meson_outcomes(name, timeout_factor)
 
 
+def crossed():
+    """The files of the gcc build's library, as it compiles them."""
+    command = ["/usr/bin/python3", "-B", os.path.join("tools", "cross.py"), builds.folder_of("gcc")]
+    return command_outcome("AArch64 library and marks", command, skipped=cross.SKIPPED)
+
+
 def fuzzed():
     if not build("fuzz"):
         return [("fuzz build", "failed"), ("fuzz targets, not run", "failed")]
@@ -183,6 +194,7 @@ def structure():
 SUITES = [
     ("structure, format and documents", structure, "quick"),
     ("gcc: build without warnings, all tests", lambda: built_and_tested("gcc"), "quick"),
+    ("AArch64: the preloaded library and the marks compile", crossed, "full"),
     ("clang: build without warnings, all tests", lambda: built_and_tested("clang"), "full"),
     ("address and undefined-behaviour sanitizers", lambda: built_and_tested("asan", 2), "full"),
     ("thread sanitizer", lambda: built_and_tested("tsan", 3), "full"),

@@ -24,7 +24,7 @@ struct block {
 
 struct arena {
     struct block *newest;
-    size_t next_block_bytes, used_bytes;
+    size_t next_block_bytes;
 };
 
 struct arena *arena_new(void)
@@ -86,7 +86,6 @@ void *arena_alloc(struct arena *a, size_t length_bytes)
     struct block *b = room(a, rounded);
     void *at = b->at + b->used_bytes;
     b->used_bytes += rounded;
-    a->used_bytes += rounded;
     return memset(at, 0, rounded);
 }
 
@@ -118,9 +117,4 @@ char *arena_printf(struct arena *a, const char *format, ...)
         vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
     return text;
-}
-
-size_t arena_used_bytes(const struct arena *a)
-{
-    return a->used_bytes;
 }

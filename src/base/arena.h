@@ -24,7 +24,4 @@ char *arena_strdup(struct arena *a, const char *text);
 char *arena_strndup(struct arena *a, const char *text, size_t length_bytes);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Bytes handed out so far.
-size_t arena_used_bytes(const struct arena *a);
-
 #endif

@@ -72,17 +72,6 @@ void hist_add_many(struct hist *h, uint64_t value, uint64_t count)
         h->most = value;
 }
 
-void hist_merge(struct hist *into, const struct hist *from)
-{
-    for (unsigned i = 0; i < BUCKETS; i++)
-        into->buckets[i] += from->buckets[i];
-    into->count += from->count;
-    if (from->least < into->least)
-        into->least = from->least;
-    if (from->most > into->most)
-        into->most = from->most;
-}
-
 uint64_t hist_count(const struct hist *h)
 {
     return h->count;

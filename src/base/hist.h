@@ -13,7 +13,6 @@ struct hist *hist_new(void); // never NULL: running out of memory ends the proce
 void hist_free(struct hist **h);
 void hist_add(struct hist *h, uint64_t value);
 void hist_add_many(struct hist *h, uint64_t value, uint64_t count); // as `count` times hist_add
-void hist_merge(struct hist *into, const struct hist *from);
 uint64_t hist_count(const struct hist *h);
 uint64_t hist_max(const struct hist *h); // exact; 0 when empty
 uint64_t hist_min(const struct hist *h); // exact; 0 when empty

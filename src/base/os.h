@@ -8,8 +8,6 @@
 #ifndef LIGHTMETER_BASE_OS_H
 #define LIGHTMETER_BASE_OS_H
 
-#include "base/err.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -94,33 +92,17 @@ struct os_process_stat {
 // 0, or -1 when the text has not that form.
 int os_process_stat_parse(const char *text, struct os_process_stat *stat);
 
-// Of a process (tid 0) or of one of its threads. 0, or -1 with a message, also when it is gone.
-int os_process_stat_read(
-    const char *root, int32_t pid, int32_t tid, struct os_process_stat *stat, struct err *e);
-
 struct os_process_io {
     uint64_t called_read_bytes, called_write_bytes; // rchar, wchar: through calls, cached or not
     uint64_t read_calls, write_calls;
     uint64_t disk_read_bytes, disk_write_bytes; // that reached the storage layer
 };
 int os_process_io_parse(const char *text, struct os_process_io *io);
-int os_process_io_read(const char *root, int32_t pid, struct os_process_io *io, struct err *e);
 
 struct os_schedstat {
     uint64_t run_ns, wait_ns; // on a core; in a run queue
     uint64_t turns;           // times it was put on a core
 };
 int os_schedstat_parse(const char *text, struct os_schedstat *schedstat);
-
-struct os_thread {
-    int32_t tid;
-    struct os_process_stat stat;
-    int has_schedstat; // 0: the kernel keeps none
-    struct os_schedstat schedstat;
-};
-
-// The threads of a process by rising tid, without those that end meanwhile. Their count, and
-// *threads, which the caller frees with free(); or -1 with a message and *threads NULL.
-long os_process_threads(const char *root, int32_t pid, struct os_thread **threads, struct err *e);
 
 #endif

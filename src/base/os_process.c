@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pressure, steal, and the counters of processes and threads in /proc. Called by collect and doctor
-// where files are not kept open. Does not follow a process. Threads: no shared state.
+// Pressure, steal, and the counters of processes and threads in /proc. Called by collect, which
+// keeps the files open, and by doctor. Does not follow a process. Threads: no shared state.
 #include "base/os.h"
 #include "base/os_text.h"
-#include "base/vec.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PATH_BYTES 512
 #define STAT_FIELDS                                                                                \
     20 // numbers behind the state that are looked at: ppid (4) to starttime, rss (24)
 
@@ -108,34 +101,6 @@ int os_process_stat_parse(const char *text, struct os_process_stat *stat)
     return 0;
 }
 
-static int read_of_process(
-    const char *root, int32_t pid, const char *name, struct buf *text, struct err *e)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/%s", pid, name);
-    errno = 0;
-    if (os_text_read(root, path, text) == 0)
-        return 0;
-    if (errno == ENOENT || errno == ESRCH)
-        return err_set(e, "%s%s: the process or thread is gone", root, path);
-    return err_set_errno(e, errno, "%s%s: cannot be read", root, path);
-}
-
-int os_process_stat_read(
-    const char *root, int32_t pid, int32_t tid, struct os_process_stat *stat, struct err *e)
-{
-    char name[64] = "stat";
-    struct buf text = {0};
-    if (tid)
-        snprintf(name, sizeof name, "task/%" PRId32 "/stat", tid);
-    int result = read_of_process(root, pid, name, &text, e);
-    if (result == 0 && os_process_stat_parse(buf_text(&text), stat) != 0)
-        result =
-            err_set(e, "%s/proc/%" PRId32 "/%s: not in the form of this file", root, pid, name);
-    buf_fini(&text);
-    return result;
-}
-
 int os_process_io_parse(const char *text, struct os_process_io *io)
 {
     struct os_process_io got;
@@ -150,16 +115,6 @@ int os_process_io_parse(const char *text, struct os_process_io *io)
     return 0;
 }
 
-int os_process_io_read(const char *root, int32_t pid, struct os_process_io *io, struct err *e)
-{
-    struct buf text = {0};
-    int result = read_of_process(root, pid, "io", &text, e);
-    if (result == 0 && os_process_io_parse(buf_text(&text), io) != 0)
-        result = err_set(e, "%s/proc/%" PRId32 "/io: not in the form of this file", root, pid);
-    buf_fini(&text);
-    return result;
-}
-
 int os_schedstat_parse(const char *text, struct os_schedstat *schedstat)
 {
     uint64_t numbers[3];
@@ -167,52 +122,4 @@ int os_schedstat_parse(const char *text, struct os_schedstat *schedstat)
         return -1;
     *schedstat = (struct os_schedstat){numbers[0], numbers[1], numbers[2]};
     return 0;
-}
-
-// One thread, or -1 when it has ended meanwhile.
-static int read_thread(const char *root, int32_t pid, int32_t tid, struct os_thread *thread)
-{
-    char path[96];
-    struct buf text = {0};
-    *thread = (struct os_thread){.tid = tid};
-    if (os_process_stat_read(root, pid, tid, &thread->stat, NULL) != 0)
-        return -1;
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/task/%" PRId32 "/schedstat", pid, tid);
-    thread->has_schedstat = os_text_read(root, path, &text) == 0 &&
-                            os_schedstat_parse(buf_text(&text), &thread->schedstat) == 0;
-    buf_fini(&text);
-    return 0;
-}
-
-static int compare_threads(const void *a, const void *b)
-{
-    const struct os_thread *x = a, *y = b;
-    return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
-long os_process_threads(const char *root, int32_t pid, struct os_thread **threads, struct err *e)
-{
-    char path[PATH_BYTES];
-    struct {
-        struct os_thread *at;
-        size_t count, capacity;
-    } all = {0};
-    *threads = NULL;
-    snprintf(path, sizeof path, "%s/proc/%" PRId32 "/task", root, pid);
-    DIR *folder = opendir(path);
-    if (!folder && errno == ENOENT)
-        return err_set(e, "%s: the process is gone", path);
-    if (!folder)
-        return err_set_errno(e, errno, "%s: cannot be listed", path);
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        struct os_thread thread;
-        long tid = strtol(entry->d_name, NULL, 10);
-        if (tid > 0 && tid <= INT32_MAX && read_thread(root, pid, (int32_t)tid, &thread) == 0)
-            *vec_push(&all) = thread;
-    }
-    closedir(folder);
-    if (all.count)
-        qsort(all.at, all.count, sizeof *all.at, compare_threads);
-    *threads = all.at;
-    return (long)all.count;
 }

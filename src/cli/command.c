@@ -65,12 +65,17 @@ static void say(const char *text, size_t length_bytes)
     }
 }
 
-int command_fail(const struct command *c, int status, const struct err *e)
+void command_note(const struct command *c, const char *text)
 {
     struct buf line = {0};
-    buf_printf(&line, "lightmeter%s%s: %s\n", c ? " " : "", c ? c->name : "", err_text(e));
+    buf_printf(&line, "lightmeter%s%s: %s\n", c ? " " : "", c ? c->name : "", text);
     say(buf_text(&line), line.length_bytes);
     buf_fini(&line);
+}
+
+int command_fail(const struct command *c, int status, const struct err *e)
+{
+    command_note(c, err_text(e));
     return status;
 }
 

@@ -36,6 +36,9 @@ int command_parse(const struct command *c, int argc, char **argv, void *into, st
 // Prints "lightmeter NAME: MESSAGE" on stderr and gives `status` back.
 int command_fail(const struct command *c, int status, const struct err *e);
 
+// Prints "lightmeter NAME: TEXT" on stderr: what is to be known of work that was done.
+void command_note(const struct command *c, const char *text);
+
 // Prints to standard output; 0, or the failure status with a message when it cannot be written.
 int command_print(const struct command *c, const char *text);
 

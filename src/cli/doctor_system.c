@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/os.h"
 #include "base/text.h"
 #include "collect/machine.h"
 
@@ -70,20 +71,53 @@ static void check_perf(struct doctor *d)
     buf_fini(&level);
 }
 
-static void check_file(struct doctor *d, const char *name, const char *path, const char *works,
-    const char *lacks, const char *advice)
+static void check_schedstat(struct doctor *d)
 {
     struct buf text = {0};
     struct err e = {0};
-    int is_there = file_read(path, 1 << 20, &text, &e) == 0 && text.length_bytes;
-    struct doctor_row *row = doctor_add(d, name, is_there ? DOCTOR_WORKS : DOCTOR_MISSING);
-    if (is_there)
-        buf_puts(&row->what, works);
+    struct os_schedstat schedstat;
+    int is_known = file_read("/proc/thread-self/schedstat", 4096, &text, &e) == 0 &&
+                   os_schedstat_parse(buf_text(&text), &schedstat) == 0;
+    struct doctor_row *row =
+        doctor_add(d, "scheduler statistics", is_known ? DOCTOR_WORKS : DOCTOR_MISSING);
+    if (is_known)
+        buf_puts(&row->what, "run time and run-queue wait of each thread are known");
     else
-        buf_printf(&row->what, "%s: %s", lacks, e.text[0] ? e.text : "the file is empty");
-    if (!is_there)
-        buf_puts(&row->advice, advice);
+        buf_printf(&row->what, "run-queue wait cannot be told from other waiting: %s",
+            e.text[0] ? e.text : "the numbers are not there");
+    if (!is_known)
+        buf_puts(&row->advice, "use a kernel with CONFIG_SCHED_INFO, and mount /proc");
     buf_fini(&text);
+}
+
+static void check_pressure(struct doctor *d)
+{
+    struct os_psi psi;
+    os_psi_read("", &psi);
+    int known = psi.cpu.is_known + psi.io.is_known + psi.memory.is_known;
+    struct doctor_row *row = doctor_add(d, "pressure",
+        known == 3  ? DOCTOR_WORKS
+        : known > 0 ? DOCTOR_LIMITED
+                    : DOCTOR_MISSING);
+    if (known == 3)
+        buf_puts(&row->what, "stalls for CPU, I/O and memory are known");
+    else
+        buf_printf(&row->what, "/proc/pressure does not tell stalls for%s%s%s",
+            psi.cpu.is_known ? "" : " CPU", psi.io.is_known ? "" : " I/O",
+            psi.memory.is_known ? "" : " memory");
+    if (known < 3)
+        buf_puts(&row->advice, "boot with psi=1, on a kernel with CONFIG_PSI");
+}
+
+static void check_steal(struct doctor *d)
+{
+    uint64_t steal_ns;
+    int is_known = os_steal_read("", &steal_ns) == 0;
+    struct doctor_row *row = doctor_add(d, "steal", is_known ? DOCTOR_WORKS : DOCTOR_MISSING);
+    buf_puts(&row->what, is_known ? "time stolen by the hypervisor and load of others are known"
+                                  : "/proc/stat does not tell the time stolen by the hypervisor");
+    if (!is_known)
+        buf_puts(&row->advice, "mount /proc");
 }
 
 static void check_group(struct doctor *d)
@@ -166,7 +200,8 @@ static void check_architecture(struct doctor *d)
     buf_puts(&row->what, "x86-64: everything is built in");
 #elif defined(__aarch64__)
     struct doctor_row *row = doctor_add(d, "architecture", DOCTOR_LIMITED);
-    buf_puts(&row->what, "AArch64: builds, but was not measured on hardware. Missing: C++ "
+    buf_puts(&row->what, "AArch64: that the preloaded library compiles is tested, but nothing on "
+                         "hardware. Missing: C++ "
                          "functions that return an object "
                          "(cv::imread and its like), whose result address comes in x8; stages of "
                          "--stage-map, whose entry "
@@ -183,15 +218,9 @@ void doctor_check_system(struct doctor *d)
 {
     check_clock(d);
     check_memory(d);
-    check_file(d, "scheduler statistics", "/proc/self/schedstat",
-        "run time and run-queue wait of each thread are known",
-        "run-queue wait cannot be told from other waiting",
-        "use a kernel with CONFIG_SCHED_INFO, and mount /proc");
-    check_file(d, "pressure", "/proc/pressure/cpu", "stalls for CPU, I/O and memory are known",
-        "stalls of the machine are not known", "boot with psi=1, on a kernel with CONFIG_PSI");
-    check_file(d, "steal", "/proc/stat",
-        "time stolen by the hypervisor and load of others are known",
-        "the machine's load is not known", "mount /proc");
+    check_schedstat(d);
+    check_pressure(d);
+    check_steal(d);
     check_group(d);
     check_perf(d);
     check_onnxruntime(d);

@@ -19,6 +19,10 @@ void show_close(struct show **s);
 void show_write(const struct show *s, const struct report_format *format, const char *source,
     const struct report_options *o, struct buf *out);
 
+// What is wrong with an empty --item-stage.
+#define SHOW_NO_ITEM_STAGE                                                                         \
+    "--item-stage needs the name of a stage, or of a call that the report lists"
+
 // The values of --format, ended by NULL.
 extern const char *const show_formats[];
 

@@ -165,6 +165,7 @@ static struct json *processes_new(const struct procs *p)
         json_put_int(process, "parent_pid", entry->parent_pid);
         json_put_string(process, "name", entry->name);
         json_put_bool(process, "has_agent", entry->has_agent);
+        json_put_bool(process, "is_of_other_user", entry->is_of_other);
         json_put_bool(process, "is_alive", entry->is_alive);
         json_put_int(process, "first_seen_ticks", (int64_t)entry->first_seen_ticks);
         json_put_int(process, "last_seen_ticks", (int64_t)entry->last_seen_ticks);

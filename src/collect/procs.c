@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ENVIRONMENT_LIMIT_BYTES (8u << 20)
@@ -261,6 +262,33 @@ void procs_scan(struct procs *p)
     for (size_t i = 0; i < p->all.count; i++)
         if (p->all.at[i].is_alive)
             scan_children(p, p->all.at[i].pid);
+}
+
+void procs_scan_all(struct procs *p)
+{
+    DIR *dir = opendir("/proc");
+    procs_scan(p);
+    if (!dir)
+        return;
+    for (struct dirent *d; (d = readdir(dir)) != NULL;) {
+        if (!isdigit((unsigned char)d->d_name[0]))
+            continue;
+        const uint32_t pid = (uint32_t)strtoul(d->d_name, NULL, 10);
+        const struct procs_entry *known = find_last(p, pid);
+        if ((!known || !known->is_alive) && is_of_run(p, pid))
+            procs_add(p, pid, 0);
+    }
+    closedir(dir);
+    scan_run_dir(p); // what announced itself meanwhile
+}
+
+void procs_note_user(struct procs_entry *entry)
+{
+    char path[64];
+    struct stat owner; // of the folder: always the effective user, even of a zombie
+    snprintf(path, sizeof path, "/proc/%u", entry->pid);
+    if (stat(path, &owner) == 0 && owner.st_uid != geteuid())
+        entry->is_of_other = 1;
 }
 
 static int open_schedstat(struct procs *p, uint32_t pid, uint32_t tid)

@@ -22,6 +22,7 @@ struct procs_entry {
     uint64_t start_ns; // since boot, from the kernel; tells a reused pid apart
     char name[64];     // as the kernel has it: any bytes but NUL
     int has_agent;     // it has a process file
+    int is_of_other;   // seen with another effective user than ours
     int is_alive;
     uint64_t first_seen_ticks, last_seen_ticks;
     int stat_fd, io_fd;      // -1 when closed
@@ -51,6 +52,10 @@ struct procs_entry *procs_add(struct procs *p, uint32_t pid, int has_agent);
 // Looks for new processes: in the run directory, and among the children of live ones.
 void procs_scan(struct procs *p);
 
+// Also looks through all of /proc for processes that have our run directory in their environment:
+// forked ones that have called nothing yet and whose parents are gone. Costs more than procs_scan.
+void procs_scan_all(struct procs *p);
+
 // Marks an entry as gone and closes its files.
 void procs_end(struct procs *p, struct procs_entry *entry);
 
@@ -59,6 +64,9 @@ void procs_list_threads(struct procs *p, struct procs_entry *entry, uint64_t thr
 
 // How many are alive.
 size_t procs_alive(const struct procs *p);
+
+// Looks whether the process has changed its user: then it cannot open the run directory any more.
+void procs_note_user(struct procs_entry *entry);
 
 // Reads /proc/PID/stat from an open descriptor. 0, or -1 when the process is gone.
 int procs_stat_read(int fd, struct os_process_stat *out);

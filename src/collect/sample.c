@@ -124,6 +124,8 @@ static void sample_process(struct sampler *s, struct procs_entry *entry, int lis
         procs_end(s->procs, entry);
         return;
     }
+    if (list_anew)
+        procs_note_user(entry);
     s->ticks = entry->last_seen_ticks = ticks_now(s->clock_is_tsc);
     entry->parent_pid = (uint32_t)stat.parent_pid;
     memcpy(entry->name, stat.name, sizeof entry->name);
@@ -176,6 +178,7 @@ uint64_t sampler_step(struct sampler *s, uint64_t now_ns)
 
 void sampler_finish(struct sampler *s)
 {
+    procs_scan_all(s->procs);
     take_round(s, 1);
 }
 

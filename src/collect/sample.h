@@ -25,7 +25,8 @@ void sampler_free(struct sampler **s);
 // Takes a round when one is due at `now_ns` (monotonic). Nanoseconds until the next is due.
 uint64_t sampler_step(struct sampler *s, uint64_t now_ns);
 
-// Takes a last round, due or not: exact totals of a process that is a zombie by now.
+// Takes a last round, due or not, and looks everywhere for processes of the run: exact totals of a
+// process that is a zombie by now, and what outlives it.
 void sampler_finish(struct sampler *s);
 
 // The records collected since the last sampler_clear, and their number; valid until the next round.

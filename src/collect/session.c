@@ -48,8 +48,8 @@ static void say_target(const struct session *s, struct buf *records)
     else if (s->agent.length_bytes && !has_agent)
         buf_puts(&text,
             "Nothing is known from inside: the preloaded library came up in no process. Either the "
-            "program clears LD_PRELOAD, or a limit on the size of files (ulimit -f) is below 64 "
-            "KiB; "
+            "program clears LD_PRELOAD, or it changed its user (the run directory is only its "
+            "owner's), or a limit on the size of files (ulimit -f) is below 64 KiB; "
             "lightmeter doctor tries the library. What follows comes from /proc.");
     if (text.length_bytes)
         say(records, &text);

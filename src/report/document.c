@@ -5,9 +5,12 @@
 
 #include "base/heap.h"
 #include "base/text.h"
+#include "report/figure.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define CUT_CALLS "<1"
 
 // The widest bar of any format; a part that fills none of its cells needs no explanation.
 #define LEGEND_CELLS 40
@@ -51,14 +54,32 @@ static unsigned parts_of(const struct document_row *row)
     return parts;
 }
 
-void document_add_legend(struct document *d)
+static const struct document_table *last_table(const struct document *d)
 {
-    unsigned parts = 0;
     size_t table = d->blocks.count;
     while (d->blocks.at[--table].kind != DOCUMENT_TABLE)
         ;
-    for (size_t i = 0; i < d->blocks.at[table].table.rows.count; i++)
-        parts |= parts_of(&d->blocks.at[table].table.rows.at[i]);
+    return &d->blocks.at[table].table;
+}
+
+void document_note_cut_calls(struct document *d)
+{
+    const struct document_table *t = last_table(d);
+    for (size_t i = 0; i < t->rows.count; i++)
+        for (size_t c = 0; c < t->columns.count; c++)
+            if (t->rows.at[i].cells[c] && strcmp(t->rows.at[i].cells[c], CUT_CALLS) == 0) {
+                document_add(d, DOCUMENT_TEXT,
+                    CUT_CALLS " call: the window holds a part of calls that ended after it");
+                return;
+            }
+}
+
+void document_add_legend(struct document *d)
+{
+    unsigned parts = 0;
+    const struct document_table *t = last_table(d);
+    for (size_t i = 0; i < t->rows.count; i++)
+        parts |= parts_of(&t->rows.at[i]);
     document_add(
         d, DOCUMENT_LEGEND, d->facts->split_is_measured ? "" : "CPU or waiting: not told apart")
         ->parts = parts;
@@ -86,6 +107,11 @@ struct facts_split document_bar_split(const struct document *d, const struct fac
         return *split;
     all.cause_ns[TRACE_CAUSE_OTHER] = split->wall_ns;
     return all;
+}
+
+const char *document_calls_text(const struct document *d, uint64_t calls, uint64_t wall_ns)
+{
+    return !calls && wall_ns ? CUT_CALLS : figure_count(d->arena, calls);
 }
 
 const char *document_cpu_text(const struct document *d, const struct facts_split *split)
@@ -140,6 +166,7 @@ struct document *document_new(
     const struct json *exit = json_get(d->model->summary, "exit");
     d->exit_status = (int)json_get_int(exit, "status", -1);
     d->exit_signal = (int)json_get_int(exit, "signal", -1);
+    document_find_steps(d);
     document_find_gaps(d);
     document_find_methods(d);
     document_fill_verdict(d);
@@ -163,6 +190,7 @@ void document_free(struct document **d)
     vec_fini(&(*d)->blocks);
     vec_fini(&(*d)->gaps);
     vec_fini(&(*d)->methods);
+    vec_fini(&(*d)->steps);
     arena_free(&(*d)->arena);
     free(*d);
     *d = NULL;

@@ -89,6 +89,8 @@ struct document {
     int exit_status, exit_signal; // -1: not known
     VEC(struct document_gap) gaps;
     VEC(const char *) methods;
+    VEC(const char *) steps;        // what to do next
+    const char *item_stage_unknown; // --item-stage named nothing that was seen: what was; else NULL
     VEC(struct document_block) blocks;
 };
 
@@ -109,6 +111,7 @@ void document_fill_coverage(struct document *d); // what was seen, what not, and
 // The data behind blocks.
 void document_find_gaps(struct document *d);
 void document_find_methods(struct document *d);
+void document_find_steps(struct document *d);
 
 // ---- Steps of filling.
 // ---------------------------------------------------------------------------
@@ -128,11 +131,20 @@ void document_add_legend(struct document *d);
 
 const char *document_stage_text(const struct document *d, uint32_t stage);
 
+// What the launcher knew of the process: an object of SUMMARY's "processes", or NULL.
+const struct json *document_outside_find(const struct model *m, uint32_t pid);
+
 // "I/O 79 %": the main thing a time was spent waiting for; "" when the CPU is all there is to say.
 const char *document_wait_text(const struct document *d, const struct facts_split *split);
 
 // What a bar shows of a split: when the run could not tell CPU from waiting, all of it is "other".
 struct facts_split document_bar_split(const struct document *d, const struct facts_split *split);
+
+// How often: "12", and "<1" where there was time but no end, as a call that the window cuts has.
+const char *document_calls_text(const struct document *d, uint64_t calls, uint64_t wall_ns);
+
+// Explains that below the last table, when it says so in a row.
+void document_note_cut_calls(struct document *d);
 
 // "97 %", the part of the time on the CPU; "" without time, "n/a" where it could not be told.
 const char *document_cpu_text(const struct document *d, const struct facts_split *split);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the report could see: libraries covered and not, processes without the agent, what was not
-// measurable here and what would make it so, how numbers were collected, notes. Threads: one owner.
+// measurable (found by document_gaps.c), how numbers were collected, notes. Threads: one owner.
 #include "report/document.h"
 
 #include "report/figure.h"
@@ -8,65 +8,6 @@
 #include <string.h>
 
 #define COMMAND_MAX_BYTES 200u
-
-static void add_gap(struct document *d, const char *what, const char *why)
-{
-    struct document_gap *g = vec_push(&d->gaps);
-    *g = (struct document_gap){what, why};
-}
-
-static void find_machine_gaps(struct document *d)
-{
-    const struct facts_machine *m = &d->facts->machine;
-    if (m->cpu_used_cores < 0)
-        add_gap(d, "CPU use of the run",
-            "needs samples of /proc/PID/stat in the steady window: a run of several samples");
-    if (m->runq_ratio < 0)
-        add_gap(d, "run-queue wait", "needs /proc/PID/task/TID/schedstat (CONFIG_SCHED_INFO)");
-    if (m->throttled_ratio < 0 && m->quota_cores > 0)
-        add_gap(
-            d, "CPU quota throttling", "needs cpu.stat of the control group that has the quota");
-    if (m->steal_ratio < 0)
-        add_gap(d, "hypervisor steal", "needs samples of /proc/stat in the steady window");
-    if (m->psi_cpu_ratio < 0 && m->psi_io_ratio < 0 && m->psi_memory_ratio < 0)
-        add_gap(
-            d, "pressure stalls (PSI)", "needs /proc/pressure: a kernel with CONFIG_PSI and psi=1");
-    if (m->read_bytes == UINT64_MAX)
-        add_gap(d, "bytes read from storage",
-            "needs /proc/PID/io, readable by the owner of the process");
-    if (m->minor_faults == UINT64_MAX)
-        add_gap(d, "page faults", "needs samples of /proc/PID/stat");
-}
-
-void document_find_gaps(struct document *d)
-{
-    const struct model *m = d->model;
-    size_t without_split = 0, without_agent = 0;
-    for (size_t i = 0; i < m->processes.count; i++) {
-        const struct model_process *p = &m->processes.at[i];
-        without_agent += !p->has_agent;
-        without_split += p->has_agent && p->split_method == TRACE_SPLIT_NONE;
-    }
-    const struct json *target = json_get(m->meta, "target");
-    const struct json *collection = json_get(m->meta, "collection");
-    const char *why = json_get_string(collection, "agent_missing", "");
-    if (!json_get_bool(target, "is_preloadable", 1))
-        why = json_get_string(target, "why", "the agent could not be loaded into it");
-    if (*why)
-        add_gap(d, "the inside of the program", why);
-    if (without_split)
-        add_gap(d, "CPU time and waiting within spans",
-            "needs restartable sequences (glibc 2.35 or newer) or a per-thread CPU clock");
-    if (without_agent > (*why ? 1u : 0u))
-        add_gap(d,
-            arena_printf(d->arena, "the inside of %zu process%s", without_agent,
-                without_agent == 1 ? "" : "es"),
-            "the agent could not be loaded there: static, set-user-ID, or it does not use ld.so");
-    if (d->facts->counted_by == FACTS_BY_NOTHING)
-        add_gap(d, "throughput and latency",
-            "needs something to count: --item-stage NAME or lm_item_end in the program");
-    find_machine_gaps(d);
-}
 
 static const char *split_text(enum trace_split_method method)
 {
@@ -147,9 +88,13 @@ static void add_uncovered(struct document *d, struct document_block *b)
     }
     for (size_t i = 0; i < m->processes.count; i++) {
         const struct model_process *p = &m->processes.at[i];
+        const char *name = *p->command
+                               ? p->command
+                               : json_get_string(document_outside_find(m, p->pid), "name", "");
         if (!p->has_agent)
             document_add_pair(b, "no agent",
-                arena_printf(d->arena, "process %u %s", p->pid, p->command), DOCUMENT_PLAIN);
+                arena_printf(d->arena, "process %u%s%s", p->pid, *name ? " " : "", name),
+                DOCUMENT_PLAIN);
     }
 }
 

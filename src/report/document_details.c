@@ -62,12 +62,13 @@ static void fill_calls(struct document *d)
         struct document_row *row = document_add_row(b);
         row->cells[0] = name_text(d, c->name);
         row->cells[1] = document_stage_text(d, d->model->names.at[c->name].stage);
-        row->cells[2] = figure_count(d->arena, c->calls);
+        row->cells[2] = document_calls_text(d, c->calls, c->split.wall_ns);
         row->cells[3] = figure_scaled(d->arena, &scale, c->split.wall_ns);
         row->cells[4] = c->calls ? figure_duration(d->arena, c->split.wall_ns / c->calls) : "";
         row->cells[5] = document_cpu_text(d, &c->split);
         row->cells[6] = document_wait_text(d, &c->split);
     }
+    document_note_cut_calls(d);
     note_rest(d, d->facts->names.count > CALLS_SHOWN ? d->facts->names.count - CALLS_SHOWN : 0,
         "functions");
 }

@@ -14,6 +14,9 @@ static const char *items_text(const struct document *d)
     const char *stage = f->item_stage ? f->item_stage : "";
     switch (f->counted_by) {
     case FACTS_BY_ITEM_STAGE:
+        if (d->item_stage_unknown)
+            return arena_printf(
+                d->arena, "none: nothing named '%s' was seen (--item-stage)", stage);
         return arena_printf(d->arena, "%s, counted at %s (--item-stage)", count, stage);
     case FACTS_BY_MARKS:
         return arena_printf(

@@ -56,7 +56,7 @@ static void add_rows(struct document *d, struct document_block *b, const struct 
             continue;
         struct document_row *row = document_add_row(b);
         row->cells[0] = document_stage_text(d, s->stage);
-        row->cells[1] = figure_count(d->arena, s->calls);
+        row->cells[1] = document_calls_text(d, s->calls, s->split.wall_ns);
         fill_row(d, row, &s->split, figure_scaled(d->arena, &scale, carried_ns(s, total)),
             s->share_ratio);
         share_ratio += s->share_ratio;
@@ -144,6 +144,7 @@ void document_fill_stages(struct document *d)
         add_columns(b);
         add_rows(d, b, &total);
         document_add_legend(d);
+        document_note_cut_calls(d);
         note_others(d, &total);
     }
     if (f->threads.count)

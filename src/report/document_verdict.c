@@ -121,10 +121,51 @@ static void add_other_findings(struct document *d)
         document_add_pair(b, "", arena_printf(d->arena, "and %zu more", rest), DOCUMENT_PLAIN);
 }
 
+// The stages that were seen, when --item-stage names none of them and no call; else NULL.
+static const char *find_unknown_item_stage(const struct document *d)
+{
+    const struct facts *f = d->facts;
+    const struct model *m = d->model;
+    struct buf seen = {0};
+    if (f->counted_by != FACTS_BY_ITEM_STAGE || f->items)
+        return NULL;
+    for (size_t i = 0; i < m->names.count; i++)
+        if (strcmp(m->names.at[i].text, f->item_stage) == 0 ||
+            strcmp(m->stages.at[m->names.at[i].stage].text, f->item_stage) == 0)
+            return NULL;
+    for (size_t i = 0; i < f->stages.count; i++)
+        buf_printf(&seen, "%s%s", i ? ", " : "", document_stage_text(d, f->stages.at[i].stage));
+    const char *text = arena_strdup(d->arena, seen.length_bytes ? buf_text(&seen) : "none");
+    buf_fini(&seen);
+    return text;
+}
+
+void document_find_steps(struct document *d)
+{
+    const struct verdict *v = d->verdict;
+    d->item_stage_unknown = find_unknown_item_stage(d);
+    // With nothing to count, the run looks too short, and every other advice rests on that.
+    if (d->item_stage_unknown) {
+        *vec_push(&d->steps) = arena_printf(d->arena,
+            "Count items at a stage that is there (seen: %s), without a new run: lightmeter report "
+            "--item-stage STAGE.",
+            d->item_stage_unknown);
+        return;
+    }
+    for (size_t i = 0; i < v->how.count; i++)
+        *vec_push(&d->steps) = v->how.at[i];
+}
+
 // What makes the whole report worth less comes before the evidence.
 static void add_warnings(struct document *d)
 {
     const struct facts *f = d->facts;
+    if (d->item_stage_unknown)
+        document_add(d, DOCUMENT_TEXT,
+            arena_printf(d->arena,
+                "No item was counted: no stage or call named '%s' (--item-stage) was seen; seen: "
+                "%s.",
+                f->item_stage, d->item_stage_unknown));
     if (*d->model->damage)
         document_add(d, DOCUMENT_TEXT,
             arena_printf(d->arena, "The trace is damaged. %s The report covers what could be read.",
@@ -148,5 +189,5 @@ void document_fill_verdict(struct document *d)
     add_evidence(d);
     add_other_findings(d);
     add_points(d, "Will not help", DOCUMENT_LIST, v->will_not_help.at, v->will_not_help.count);
-    add_points(d, "Next", DOCUMENT_STEPS, v->how.at, v->how.count);
+    add_points(d, "Next", DOCUMENT_STEPS, d->steps.at, d->steps.count);
 }

@@ -65,6 +65,18 @@ class Case(unittest.TestCase):
     def run_quiet(self, *command, **settings):
         return self.lightmeter("run", "-q", "-o", self.trace, "--", *command, **settings)
 
+    def compiled(self, name, text, *options):
+        """A program of the test's own, or the test is skipped."""
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if not compiler:
+            self.skipTest("no C compiler")
+        program = self.path(name)
+        built = subprocess.run([compiler, *options, "-o", program, self.path(name + ".c", text)],
+                               check=False, capture_output=True)
+        if built.returncode:
+            self.skipTest(f"not compiled: {built.stderr.decode()}")
+        return program
+
     def report(self, *words):
         result = self.lightmeter("report", "--format", "json", *words)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -115,11 +127,14 @@ class CommandLine(Case):
         self.assertEqual(result.returncode, 125)
         self.assert_says(result.stderr, "--max-bytes", "12")
         for words in (["export", "x.lmt"], ["report"], ["dump"], ["recover"], ["version", "x"],
+                      ["report", ""], ["dump", ""], ["recover", ""], ["export", "--to", "chrome", ""],
+                      ["report", "--item-stage", "", "x.lmt"],
                       ["report", "a", "b"], ["dump", "--check", "--ticks", "a"], ["help", "nothing"]):
             result = self.lightmeter(*words)
             self.assertEqual(result.returncode, 2, words)
             self.assertTrue(result.stderr.startswith(b"lightmeter "), words)
             self.assertEqual(result.stdout, b"")
+            self.assertNotIn(b": : ", result.stderr)
 
     def test_help_and_version(self):
         text = self.lightmeter("help").stdout.decode()
@@ -191,16 +206,8 @@ class Launch(Case):
         self.assertNotIn("Nothing is known", self.notes())
 
     def test_a_static_program(self):
-        compiler = shutil.which("cc") or shutil.which("gcc")
-        if not compiler:
-            self.skipTest("no C compiler")
-        source = self.path("s.c", '#include <stdio.h>\n#include <time.h>\nint main(void)\n'
-                           '{while (clock() < 150000) ; puts("static"); return 9;}\n')
-        program = self.path("static")
-        built = subprocess.run([compiler, "-static", "-o", program, source], check=False,
-                               capture_output=True)
-        if built.returncode:
-            self.skipTest("no static libc")
+        program = self.compiled("static", '#include <stdio.h>\n#include <time.h>\nint main(void)\n'
+                                '{while (clock() < 150000) ; puts("static"); return 9;}\n', "-static")
         result = self.lightmeter("run", "-o", self.trace, "--", program)
         self.assertEqual((result.returncode, result.stdout), (9, b"static\n"))
         self.assertIn("statically linked", self.notes())
@@ -209,6 +216,16 @@ class Launch(Case):
         cpu_ns = [int(n) for n in re.findall(r"process_cpu_ns subject \d+ value (\d+)", dump)]
         self.assertGreaterEqual(max(cpu_ns), 100000000)  # what /proc knew
         self.assertNotIn("PROCESS pid", dump)
+        # What this machine has is not said to be missing.
+        gaps = {gap["what"]: gap["why"] for gap in
+                self.report(self.trace)["collection"]["not_measurable_here"]}
+        self.assertIn("no thread was seen from inside", gaps["run-queue wait"])
+        # Below a shell nobody launched it: its name is what the kernel knew.
+        self.run_quiet("sh", "-c", program + "; true")
+        without = [p for p in self.report(self.trace)["processes"] if not p["has_agent"]]
+        shown = self.lightmeter("report", self.trace).stdout.decode()
+        for process in without:
+            self.assertRegex(shown, rf"no agent +process {process['pid']} \S")
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root to make a setuid program")
     def test_a_setuid_program(self):
@@ -325,6 +342,30 @@ class End(Case):
         self.assertIn("sleep", self.notes())
         self.assertIn(str(pid), self.notes())
         self.assert_sound()
+
+    def test_a_daemon_that_has_called_nothing(self):
+        """Its parent ends at once, so it is nobody's child, and it has announced itself nowhere."""
+        program = self.compiled("daemon", "#include <stdio.h>\n#include <unistd.h>\nint main(void)\n"
+                                "{pid_t pid = fork(); if (pid) {printf(\"%d\", (int)pid); return 0;}\n"
+                                "setsid(); close(0); close(1); close(2); for (;;) pause();}\n")
+        for _ in range(3):
+            result = self.run_quiet(program, timeout=WAIT_S)
+            os.kill(int(result.stdout), signal.SIGKILL)  # it was still there
+            self.assertEqual(result.returncode, 0)
+            self.assertRegex(self.notes(), rf"still lives.*daemon \({int(result.stdout)}\)")
+            self.assert_sound()
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root to change the user")
+    def test_a_changed_user_is_told(self):
+        """The library cannot record then: the run directory is only its owner's."""
+        change = ("setpriv", "--reuid", "65534", "--clear-groups", "sleep", "0.7")
+        for command in (change, ("sh", "-c", " ".join(change) + "; true")):
+            self.assertEqual(self.run_quiet(*command).returncode, 0)
+            gaps = {gap["what"]: gap["why"] for gap in
+                    self.report(self.trace)["collection"]["not_measurable_here"]}
+            told = [what for what, why in gaps.items() if "changed its user" in why]
+            self.assertEqual(len(told), 1, gaps)
+            self.assertRegex(told[0], r"^the inside of sleep \(\d+\)$")
 
 
 class Signals(Case):
@@ -470,14 +511,78 @@ class Output(Case):
             result = self.lightmeter("run", "-q", "-o", output, "--", "touch", marker)
             self.assertEqual(result.returncode, 125, output)
             self.assert_says(result.stderr, output, "-o")
+            self.assertNotIn(b".part", result.stderr)  # a name of ours
             self.assertFalse(os.path.exists(marker))  # nothing was started
+        for words in (["-o", ""], ["-o", "-"], ["-o", self.trace, "--item-stage", ""],
+                      ["-o", self.trace, "--json", ""]):
+            result = self.lightmeter("run", "-q", *words, "--", "touch", marker)
+            self.assertEqual(result.returncode, 125, words)
+            self.assertFalse(os.path.exists(marker))
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_json_that_cannot_be_written(self):
-        result = self.lightmeter("run", "-q", "-o", self.trace, "--json", "/nonexistent/x.json", "--",
-                                 "sh", "-c", "exit 8")
+        marker = self.path("marker")
+        for output in ("/nonexistent/x.json", self.folder, "/proc/x.json"):
+            result = self.lightmeter("run", "-q", "-o", self.trace, "--json", output, "--", "touch", marker)
+            self.assertEqual(result.returncode, 125, output)
+            self.assert_says(result.stderr, "--json " + output)
+            self.assertEqual(os.listdir(self.folder), [])  # nothing was started or left
+        # What only the end of the run can show changes no status.
+        os.mkdir(self.path("gone"))
+        result = self.lightmeter("run", "-q", "-o", self.trace, "--json", self.path("gone/x.json"), "--",
+                                 "sh", "-c", "rmdir gone; exit 8")
         self.assertEqual(result.returncode, 8)
-        self.assert_says(result.stderr, "/nonexistent/x.json")
+        self.assert_says(result.stderr, "gone/x.json")
         self.assert_sound()
+
+    def test_two_outputs_in_one_file(self):
+        marker = self.path("marker")
+        self.run_quiet("true")
+        with open(self.trace, "rb") as file:
+            before = file.read()
+        os.symlink("run.lmt", self.path("link"))
+        os.link(self.trace, self.path("hard"))
+        os.mkdir(self.path("sub"))
+        for trace, report in ((self.trace, self.trace), ("run.lmt", "./run.lmt"), ("link", "run.lmt"),
+                              ("run.lmt", "hard"), ("new.lmt", self.path("sub/../new.lmt"))):
+            result = self.lightmeter("run", "-q", "-o", trace, "--json", report, "--", "touch", marker)
+            self.assertEqual(result.returncode, 125, (trace, report))
+            self.assert_says(result.stderr, "--json")
+            self.assertFalse(os.path.exists(marker))
+        # A link to what the run makes is found out only then.
+        os.symlink("later.lmt", self.path("dangling"))
+        result = self.lightmeter("run", "-q", "-o", "later.lmt", "--json", "dangling", "--", "true")
+        self.assertEqual(result.returncode, 0)
+        self.assert_says(result.stderr, "--json dangling")
+        self.assert_sound(self.path("later.lmt"))
+        stage_map = self.path("map.yaml", "functions:\n  no_such_function: decode\n")
+        for words in (["-o", stage_map], ["-o", "new.lmt", "--json", "map.yaml"]):
+            result = self.lightmeter("run", "-q", "--stage-map", stage_map, *words, "--", "touch", marker)
+            self.assertEqual(result.returncode, 125, words)
+            self.assert_says(result.stderr, "stage map")
+        for command in (["report"], ["export", "--to", "chrome"]):
+            result = self.lightmeter(*command, self.trace, "-o", "link")
+            self.assertEqual(result.returncode, 2, command)
+            self.assert_says(result.stderr, self.trace, "-o")
+        with open(self.trace, "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertFalse(os.path.exists(marker))
+        # Two that only look alike.
+        result = self.lightmeter("run", "-q", "-o", "sub/x", "--json", "x", "--", "true")
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+
+    def test_an_item_stage_that_is_not_there(self):
+        result = self.lightmeter("run", "-o", self.trace, "--item-stage", "nosuch", "--",
+                                 "/usr/bin/python3", "-c", "open('/dev/zero', 'rb').read(10)")
+        text = " ".join(result.stderr.decode().split())
+        self.assertIn("no stage or call named 'nosuch' (--item-stage) was seen; seen: load", text)
+        self.assertNotIn("Run on more input", text)
+        how = self.report(self.trace)["verdict"]["how"]
+        self.assertEqual(len(how), 1)
+        self.assertIn("--item-stage", how[0])
+        self.assertIn("load", how[0])
+        report = self.report(self.trace, "--item-stage", "load")
+        self.assertGreater(report["items"]["count"], 0)
 
     def test_json_and_formats(self):
         report = self.path("r.json")
@@ -572,16 +677,17 @@ class Traces(Case):
     def test_report_of_traces_that_are_none(self):
         for what, content, status in self.damaged():
             path = self.path("bad.lmt", content)
-            for command in ("report", "dump"):
-                result = self.lightmeter(command, path)
+            for command in (["report"], ["dump"], ["export", "--to", "chrome", "-o", "-"]):
+                result = self.lightmeter(*command, path)
                 self.assertIn(result.returncode, (0, 2) if status is None else (status,), (what, command))
                 if result.returncode:
                     self.assert_says(result.stderr, "bad.lmt")
                     self.assertEqual(result.stdout, b"")
         for path in (self.folder, "/nonexistent.lmt", "/dev/null"):
-            result = self.lightmeter("report", path)
-            self.assertEqual(result.returncode, 2, path)
-            self.assert_says(result.stderr, path)
+            for command in (["report"], ["dump"], ["dump", "--check"], ["export", "--to", "perfetto"]):
+                result = self.lightmeter(*command, path)
+                self.assertEqual(result.returncode, 2, (command, path))
+                self.assert_says(result.stderr, path)
 
     def test_cut_traces_say_so(self):
         self.run_quiet("true")
@@ -593,6 +699,23 @@ class Traces(Case):
         report = self.lightmeter("report", path)
         self.assertEqual(report.returncode, 0)
         self.assertRegex(report.stdout.decode().lower(), r"cut|damage|incomplete")
+
+    def test_exports_of_damaged_traces_say_so(self):
+        self.run_quiet("sh", "-c", "true; true")
+        sound = self.lightmeter("export", "--to", "chrome", self.trace, "-o", "-")
+        self.assertEqual((sound.returncode, sound.stderr), (0, b""))
+        with open(self.trace, "rb") as file:
+            good = file.read()
+        place = good.index(b"\x28\xb5\x2f\xfd", len(good) // 2) + 8  # within a compressed block
+        for what, content, word in (
+                ("cut", good[:-10], "cut"),
+                ("changed", good[:place] + bytes([good[place] ^ 0x55]) + good[place + 1:], "checksum")):
+            path = self.path("bad.lmt", content)
+            result = self.lightmeter("export", "--to", "chrome", path, "-o", "-")
+            self.assertEqual(result.returncode, 0, what)
+            json.loads(result.stdout)
+            self.assert_says(result.stderr, path, word)
+            self.assertEqual(result.stderr.count(b"\n"), 1, result.stderr)
 
     def test_export(self):
         self.run_quiet("true")
@@ -607,7 +730,8 @@ class Traces(Case):
         self.assertGreater(os.stat(self.path("p")).st_size, 10)
         result = self.lightmeter("export", "--to", "chorme", self.trace)
         self.assertEqual(result.returncode, 2)
-        self.assertEqual(self.lightmeter("export", "--to", "chrome", "/dev/null").returncode, 1)
+        result = self.lightmeter("export", "--to", "chrome", self.trace, "-o", "/nonexistent/x.json")
+        self.assertEqual(result.returncode, 1)
 
     def test_reports_are_plain_in_a_pipe(self):
         self.run_quiet("/usr/bin/python3", "-c", "import time; time.sleep(0.2)")

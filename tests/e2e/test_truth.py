@@ -18,6 +18,8 @@ import lightmeter_run
 
 PLANTED = sys.argv.pop(1)
 ROUNDS = 6
+SPIN_NS = 4000000  # of CPU, and the shortest sleep, in planted.c
+REST_NS = 3000000
 ATTEMPTS = 3
 FILE_BYTES = 2 << 20
 
@@ -74,6 +76,10 @@ class Truth(unittest.TestCase):
         calls = threads * ROUNDS
         for name in ("spin", "rest", "guard"):
             self.check_stage(said[name], true[name], calls, name)
+        # The plan itself: a spin has its CPU time and never waits but for a core, a rest sleeps.
+        self.near(said["spin"]["cpu_s"], calls * SPIN_NS, calls, "spin: CPU as planned")
+        self.near(blocked(said["spin"]), 0, calls, "spin: blocked")
+        self.assertGreaterEqual(blocked(said["rest"]), 0.98e-9 * calls * REST_NS)
         self.check_cause(said["rest"], "sleep_s", "rest")
         if threads > 2:
             self.check_cause(said["guard"], "lock_s", "guard")
@@ -83,6 +89,8 @@ class Truth(unittest.TestCase):
                   for part in said["load"] if part.endswith("_s")}
         self.check_stage(around, reads, 2 * calls, "reads")
         self.assertGreater(said["load"]["cpu_s"], 0.8 * around["cpu_s"])
+        if blocked(around) > 0.001:  # the disk made it wait
+            self.check_cause(around, "io_s", "reads")
         self.assertEqual(said["load"]["bytes"], 2 * calls * FILE_BYTES)
         self.assertLessEqual(report["reconciliation"]["residual_ratio"], 0.005)
 

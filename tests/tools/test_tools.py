@@ -3,7 +3,9 @@
 
 Run by ./dev check; by hand: /usr/bin/python3 -m unittest discover -s tests/tools
 """
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -203,6 +205,34 @@ class DocCheck(Tree):
         self.write("README.md", "[a](docs/none.md)\n[b](docs/other.md#three)\n`src/base/gone.h`\n./dev fly\n")
         self.assert_breach("doc-check", "README.md:1:", "README.md:2:", "README.md:3:", "README.md:4:",
                            "4 breaches")
+
+
+@unittest.skipUnless(shutil.which("aarch64-linux-gnu-gcc"), "no cross compiler")
+class Cross(unittest.TestCase):
+    """A library of one file, as a build folder tells how to compile it."""
+
+    def run_on(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            entry = {"directory": folder, "file": "x.c", "output": "liblightmeter-agent.so.p/x.c.o",
+                     "command": "cc -DWORD='\"a b\"' -fPIC -Wall -Werror -MD -MQ x.c.o -MF x.d -o x.c.o -c x.c"}
+            for name, content in (("x.c", text), ("compile_commands.json", json.dumps([entry]))):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(content)
+            return subprocess.run([sys.executable, "-B", os.path.join(TOOLS, "cross.py"), folder],
+                                  capture_output=True, text=True, check=False)
+
+    def test_right_file_passes(self):
+        done = self.run_on("#ifndef __aarch64__\n#error no\n#endif\n"
+                           "const char *word(void);\nconst char *word(void)\n{\n    return WORD;\n}\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_each_fault(self):
+        for text, word in (("int f(void) { int unused; return 0; }\n", "unused"),
+                           ('void f(void) { __asm__("cpuid"); }\n', "cpuid"),
+                           ("int g(void); int f(void); int f(void) { return g(); }\n", "undefined reference")):
+            done = self.run_on(text)
+            self.assertEqual(done.returncode, 1, text)
+            self.assertIn(word, done.stderr)
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ static int run(const struct command *self, int argc, char **argv)
     struct dump_arguments a = {0};
     struct err e = {0};
     int first = command_parse(self, argc, argv, &a, &e);
-    if (first >= 0 && first == argc)
+    if (first >= 0 && (first == argc || !*argv[first]))
         first = err_set(&e, "which trace? Give its file: lightmeter dump FILE.lmt");
     if (first >= 0 && first + 1 < argc)
         first = err_set(&e, "'%s' is one word too many; dump takes one trace", argv[first + 1]);

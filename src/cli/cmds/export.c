@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "model/load.h"
 
 #include <string.h>
@@ -47,47 +48,80 @@ static void make_name(const char *trace, const char *extension, struct buf *out)
     buf_puts(out, extension);
 }
 
-static int write_out(const struct exporter *x, const char *trace, const char *output, struct err *e)
+// What the trace lost before is missing in the other format too, where nothing would say so.
+static void say_losses(const struct command *self, const char *trace, const struct model *m)
+{
+    struct buf text = {0};
+    uint64_t dropped = 0;
+    for (size_t i = 0; i < m->processes.count; i++)
+        dropped += m->processes.at[i].dropped_records;
+    for (size_t i = 0; i < m->threads.count; i++)
+        dropped += m->threads.at[i].dropped_records;
+    if (*m->damage)
+        buf_printf(&text, "%s: %s The export has what could be read.", trace, m->damage);
+    if (dropped)
+        buf_printf(&text,
+            "%s%llu records were dropped while %s was recorded; the export lacks them.",
+            *m->damage ? " " : "", (unsigned long long)dropped, trace);
+    if (text.length_bytes)
+        command_note(self, buf_text(&text));
+    buf_fini(&text);
+}
+
+static int write_out(
+    const struct exporter *x, const struct model *m, const char *output, struct err *e)
 {
     int result = -1;
-    struct model *model = model_load(trace, e);
-    struct file_out *out = model ? file_out_open(output, e) : NULL;
-    if (out && x->write_fn(model, out, e) == 0)
+    struct file_out *out = file_out_open(output, e);
+    if (out && x->write_fn(m, out, e) == 0)
         result = file_out_commit(&out, e);
     file_out_abort(&out);
-    model_free(&model);
     return result;
+}
+
+// Writes the trace to `output`; its exit status.
+static int export(
+    const struct command *self, const struct exporter *x, const char *trace, const char *output)
+{
+    struct err e = {0};
+    struct model *m = model_load(trace, &e);
+    int status = 0;
+    if (!m)
+        return command_fail(self, CLI_USAGE, &e);
+    if (write_out(x, m, output, &e) < 0)
+        status = command_fail(self, CLI_FAILED, &e);
+    else
+        say_losses(self, trace, m);
+    model_free(&m);
+    return status;
 }
 
 static int run(const struct command *self, int argc, char **argv)
 {
     struct export_arguments a = {0};
     struct err e = {0};
-    struct buf name = {0};
+    struct buf name = {0}, line = {0};
     int first = command_parse(self, argc, argv, &a, &e);
     if (first >= 0 && !a.to)
         first = err_set(&e, "to which format? Say --to perfetto or --to chrome");
-    if (first >= 0 && first == argc)
+    if (first >= 0 && (first == argc || !*argv[first]))
         first = err_set(&e, "which trace? Give its file: lightmeter export --to %s FILE.lmt", a.to);
     if (first >= 0 && first + 1 < argc)
         first = err_set(&e, "'%s' is one word too many; export takes one trace", argv[first + 1]);
+    if (first >= 0 && a.output && output_is_same(a.output, argv[first]))
+        first = err_set(
+            &e, "the export would replace the trace %s; name another file with -o", argv[first]);
     const struct exporter *x = first < 0 ? NULL : exporter_find(a.to, &e);
     if (!x)
         return command_fail(self, CLI_USAGE, &e);
-    if (!a.output)
-        make_name(argv[first], x->file_extension, &name);
-    const char *output = a.output ? a.output : buf_text(&name);
-    int failed = write_out(x, argv[first], output, &e) < 0;
-    if (!failed && !a.output) {
-        struct buf line = {0};
-        buf_printf(&line, "%s\n", output);
-        failed = command_print(self, buf_text(&line));
-        buf_fini(&line);
-    } else if (failed) {
-        failed = command_fail(self, CLI_FAILED, &e);
-    }
+    make_name(argv[first], x->file_extension, &name);
+    int status = export(self, x, argv[first], a.output ? a.output : buf_text(&name));
+    buf_printf(&line, "%s\n", buf_text(&name));
+    if (!status && !a.output)
+        status = command_print(self, buf_text(&line));
+    buf_fini(&line);
     buf_fini(&name);
-    return failed;
+    return status;
 }
 
 const struct command command_export = {

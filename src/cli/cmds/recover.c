@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 struct recover_arguments {
     const char *output;
@@ -40,7 +41,7 @@ static int run(const struct command *self, int argc, char **argv)
     struct recover_result result = {0};
     struct buf text = {0};
     int first = command_parse(self, argc, argv, &a, &e);
-    if (first >= 0 && first == argc)
+    if (first >= 0 && (first == argc || !*argv[first]))
         first = err_set(&e, "which run? Give its directory, /dev/shm/lightmeter-... for most runs");
     if (first >= 0 && first + 1 < argc)
         first =
@@ -49,7 +50,7 @@ static int run(const struct command *self, int argc, char **argv)
         return command_fail(self, CLI_USAGE, &e);
     const struct recover_options o = {.dir = argv[first], .output = a.output};
     int status;
-    if (recover_run(&o, &result, &e) < 0) {
+    if ((a.output && output_try_trace(a.output, &e) < 0) || recover_run(&o, &result, &e) < 0) {
         status = command_fail(self, CLI_FAILED, &e);
     } else {
         describe(&result, &text);

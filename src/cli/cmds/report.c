@@ -2,6 +2,7 @@
 // `lightmeter report FILE`: the report of a trace, on standard output or into a file.
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/show.h"
 
 #include <unistd.h>
@@ -38,10 +39,15 @@ static int run(const struct command *self, int argc, char **argv)
     struct err e = {0};
     struct buf text = {0};
     int first = command_parse(self, argc, argv, &a, &e);
-    if (first >= 0 && first == argc)
+    if (first >= 0 && (first == argc || !*argv[first]))
         first = err_set(&e, "which trace? Give its file: lightmeter report FILE.lmt");
     if (first >= 0 && first + 1 < argc)
         first = err_set(&e, "'%s' is one word too many; report takes one trace", argv[first + 1]);
+    if (first >= 0 && a.item_stage && !*a.item_stage)
+        first = err_set(&e, SHOW_NO_ITEM_STAGE);
+    if (first >= 0 && a.output && output_is_same(a.output, argv[first]))
+        first = err_set(
+            &e, "the report would replace the trace %s; name another file with -o", argv[first]);
     const struct report_format *format = first < 0 ? NULL : report_format_find(a.format, &e);
     if (!format)
         return command_fail(self, CLI_USAGE, &e);

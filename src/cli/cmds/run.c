@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/show.h"
 #include "collect/launch.h"
 
@@ -167,6 +168,10 @@ static void write_json(const struct show *show, const struct run_arguments *a, c
     struct buf text = {0};
     const struct report_format *format = report_format_find("json", &e);
     struct report_options o = show_options(a->json, STDOUT_FILENO);
+    if (output_is_same(a->json, trace)) { // a link that led nowhere before the run
+        err_set(&e, "--json %s: is the trace, so the report was not written there", a->json);
+        format = NULL;
+    }
     if (format)
         show_write(show, format, trace, &o, &text);
     if (!format || file_write(a->json, buf_text(&text), text.length_bytes, &e) < 0)
@@ -228,6 +233,22 @@ static int end_like(int wait_status)
     return WEXITSTATUS(wait_status);
 }
 
+// What would be found out only after the program had run.
+static int check_outputs(const struct run_arguments *a, const char *trace, struct err *e)
+{
+    if (output_try_trace(trace, e) < 0 || (a->json && output_try("--json", a->json, e) < 0))
+        return -1;
+    if (a->json && output_is_same(a->json, trace))
+        return err_set(
+            e, "the trace and the JSON report would both be %s; name another with --json", trace);
+    if (a->stage_map && output_is_same(a->stage_map, trace))
+        return err_set(e, "the trace would replace the stage map %s; name another with -o", trace);
+    if (a->json && a->stage_map && output_is_same(a->stage_map, a->json))
+        return err_set(
+            e, "the JSON report would replace the stage map %s; name another with --json", a->json);
+    return 0;
+}
+
 static int measure(const struct command *self, const struct run_arguments *a, char **command)
 {
     struct err e = {0};
@@ -251,7 +272,9 @@ static int measure(const struct command *self, const struct run_arguments *a, ch
     };
     struct stat before;
     int is_replaced = stat(o.output, &before) == 0;
-    if (collect_run(&o, &r, &e) < 0) {
+    if (check_outputs(a, o.output, &e) < 0) {
+        status = command_fail(self, CLI_RUN_FAILED, &e);
+    } else if (collect_run(&o, &r, &e) < 0) {
         status = command_fail(self, r.launch_status, &e);
     } else {
         tell(a, &r, is_replaced);
@@ -271,8 +294,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (first >= 0 && (first == argc || !*argv[first]))
         first =
             err_set(&e, "which program? Give its command: lightmeter run -- PROGRAM [ARGUMENT...]");
-    if (first >= 0 && a.output && !*a.output)
-        first = err_set(&e, "-o needs the name of a file");
+    if (first >= 0 && a.item_stage && !*a.item_stage)
+        first = err_set(&e, SHOW_NO_ITEM_STAGE);
     int status =
         first < 0 ? command_fail(self, self->usage_status, &e) : measure(self, &a, argv + first);
     option_list_fini(&a.no_hooks);

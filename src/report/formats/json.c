@@ -334,8 +334,9 @@ static struct json *write_evidence(const struct evidence *at, size_t count)
     return array;
 }
 
-static struct json *write_verdict(const struct verdict *v)
+static struct json *write_verdict(const struct document *d)
 {
+    const struct verdict *v = d->verdict;
     static const char *const words[] = {"inconclusive", "medium", "high"};
     struct json *object = json_object();
     json_put_string(object, "class", v->class_name);
@@ -344,7 +345,7 @@ static struct json *write_verdict(const struct verdict *v)
     json_put_string(object, "headline", v->headline);
     json_put(object, "evidence", write_evidence(v->evidence.at, v->evidence.count));
     json_put(object, "will_not_help", texts(v->will_not_help.at, v->will_not_help.count));
-    json_put(object, "how", texts(v->how.at, v->how.count));
+    json_put(object, "how", texts(d->steps.at, d->steps.count));
     return object;
 }
 
@@ -424,7 +425,7 @@ static void write_report(const struct document *d, const struct report_options *
     json_put(root, "stages", write_stages(d));
     json_put(root, "unattributed", write_unattributed(f));
     json_put(root, "reconciliation", write_reconciliation(f));
-    json_put(root, "verdict", write_verdict(d->verdict));
+    json_put(root, "verdict", write_verdict(d));
     json_put(root, "findings", write_findings(d->verdict));
     json_put(root, "functions", write_functions(d));
     json_put(root, "threads", write_threads(d));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define BAR_COLUMNS 20
+#define TITLE_MAX_COLUMNS 100
 
 // Characters that begin or end something in Markdown or HTML are escaped, so that text stays text.
 static void escape(const char *text, int has_utf8, struct buf *out)
@@ -44,18 +45,27 @@ static size_t longest_run(const char *text, char of)
     return longest;
 }
 
-// A code span: fenced by more backticks than the text has in a row.
-static void write_code(const char *text, int has_utf8, struct buf *out)
+// A code span of at most `columns`: fenced by more backticks than the text has in a row. A space
+// keeps the fence apart from a backtick or, as one of each end is taken off, from a space.
+static void write_code(const char *text, int columns, int has_utf8, struct buf *out)
 {
-    struct buf clean = {0};
+    struct buf clean = {0}, cut = {0};
     typeset_clean(text, has_utf8, &clean);
-    const size_t fence = longest_run(buf_text(&clean), '`') + 1;
+    if (typeset_columns(buf_text(&clean)) > columns)
+        typeset_fit(buf_text(&clean), columns, 0, has_utf8, &cut);
+    else
+        buf_puts(&cut, buf_text(&clean));
+    const char *shown = buf_text(&cut);
+    const size_t fence = longest_run(shown, '`') + 1;
+    const char first = *shown, last = first ? shown[strlen(shown) - 1] : 0;
+    const char *gap = first == '`' || last == '`' || (first == ' ' && last == ' ') ? " " : "";
     for (size_t i = 0; i < fence; i++)
         buf_putc(out, '`');
-    buf_printf(out, " %s ", buf_text(&clean));
+    buf_printf(out, "%s%s%s", gap, shown, gap);
     for (size_t i = 0; i < fence; i++)
         buf_putc(out, '`');
     buf_fini(&clean);
+    buf_fini(&cut);
 }
 
 static void write_bar(const struct document_row *row, int has_utf8, struct buf *out)
@@ -75,7 +85,7 @@ static void write_bar(const struct document_row *row, int has_utf8, struct buf *
 static void write_title(const struct document_block *b, int has_utf8, struct buf *out)
 {
     buf_puts(out, "## Lightmeter report\n\n");
-    write_code(b->text, has_utf8, out);
+    write_code(b->text, TITLE_MAX_COLUMNS, has_utf8, out);
     buf_puts(out, ", ");
     escape(b->pairs.at[0].text, has_utf8, out);
     buf_puts(out, "\n\n");

@@ -43,14 +43,10 @@ static void small_objects_go_on_behind_a_large_one(void **state)
     arena_free(&a);
 }
 
-static void counts_what_it_gave(void **state)
+static void empty_objects_differ(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
-    assert_int_equal(arena_used_bytes(a), 0);
-    arena_alloc(a, 1);
-    arena_alloc(a, 17);
-    assert_int_equal(arena_used_bytes(a), 48);
     char *one = arena_alloc(a, 0), *other = arena_alloc(a, 0);
     assert_ptr_not_equal(one, other);
     arena_free(&a);
@@ -96,7 +92,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_aligned_zeroed_separate_memory),
         cmocka_unit_test(small_objects_go_on_behind_a_large_one),
-        cmocka_unit_test(counts_what_it_gave),
+        cmocka_unit_test(empty_objects_differ),
         cmocka_unit_test(copies_strings),
         cmocka_unit_test(prints_text_of_any_length),
         cmocka_unit_test(frees_nothing_quietly),

@@ -108,32 +108,6 @@ static void single_value_is_exact(void **state)
     hist_free(&h);
 }
 
-static void merging_equals_adding(void **state)
-{
-    (void)state;
-    struct hist *parts[2] = {hist_new(), hist_new()}, *whole = hist_new(), *empty = hist_new();
-    uint64_t random = 7;
-    for (size_t i = 0; i < 1000; i++) {
-        uint64_t value = spread(&random, 40);
-        hist_add(parts[i % 2], value);
-        hist_add(whole, value);
-    }
-    hist_merge(parts[0], parts[1]);
-    hist_merge(parts[0], empty);
-    assert_int_equal(hist_count(parts[0]), 1000);
-    assert_int_equal(hist_min(parts[0]), hist_min(whole));
-    assert_int_equal(hist_max(parts[0]), hist_max(whole));
-    for (double q = 0; q <= 1; q += 0.01)
-        assert_int_equal(hist_quantile(parts[0], q), hist_quantile(whole, q));
-    hist_merge(empty, whole);
-    assert_int_equal(hist_min(empty), hist_min(whole));
-    assert_int_equal(hist_max(empty), hist_max(whole));
-    hist_free(&parts[0]);
-    hist_free(&parts[1]);
-    hist_free(&whole);
-    hist_free(&empty);
-}
-
 static void adding_many_equals_adding_each(void **state)
 {
     (void)state;
@@ -159,7 +133,6 @@ int main(void)
         cmocka_unit_test(ranks_are_nearest),
         cmocka_unit_test(knows_the_edges_of_the_range),
         cmocka_unit_test(single_value_is_exact),
-        cmocka_unit_test(merging_equals_adding),
         cmocka_unit_test(adding_many_equals_adding_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/os.h"
 
 #include "tree.h"
@@ -162,90 +163,43 @@ static void reads_steal(void **state)
     assert_int_equal(steal_ns, 3772 * jiffy_ns());
 }
 
-static void lists_threads_by_number(void **state)
-{
-    (void)state;
-    struct os_thread *threads;
-    struct err e = {0};
-    tree_put("/proc/40/task/140/stat", "140 (decode 1)" REST);
-    tree_put("/proc/40/task/140/schedstat", "10 20 30\n");
-    tree_put("/proc/40/task/41/stat", "41 (main)" REST);
-    tree_put("/proc/40/task/99/stat", "");        // gone between listing and reading
-    tree_put("/proc/40/task/100/stat", "100 (x"); // and one that is malformed
-    tree_put("/proc/40/task/nonsense/stat", "1 (x)" REST);
-    assert_int_equal(os_process_threads(tree_root, 40, &threads, &e), 2);
-    assert_int_equal(threads[0].tid, 41);
-    assert_string_equal(threads[0].stat.name, "main");
-    assert_int_equal(threads[0].has_schedstat, 0);
-    assert_int_equal(threads[1].tid, 140);
-    assert_string_equal(threads[1].stat.name, "decode 1");
-    assert_int_equal(threads[1].has_schedstat, 1);
-    assert_int_equal(threads[1].schedstat.wait_ns, 20);
-    free(threads);
-    for (int tid = 9; tid > 0; tid--) {
-        char path[64];
-        snprintf(path, sizeof path, "/proc/50/task/%d/stat", tid * 37 % 11);
-        tree_put(path, "1 (x)" REST);
-    }
-    long count = os_process_threads(tree_root, 50, &threads, &e);
-    assert_int_equal(count, 9);
-    for (long i = 1; i < count; i++)
-        assert_true(threads[i - 1].tid < threads[i].tid);
-    free(threads);
-    assert_int_equal(os_process_threads(tree_root, 7, &threads, &e), -1);
-    assert_null(threads);
-    assert_non_null(strstr(err_text(&e), "/proc/7/task: the process is gone"));
-}
+struct seen_thread {
+    pthread_barrier_t *barrier;
+    char path[64]; // of its stat file
+};
 
-static void says_what_cannot_be_read(void **state)
+static void *wait_at_barrier(void *context)
 {
-    (void)state;
-    struct os_process_stat stat;
-    struct os_process_io io;
-    struct err e = {0};
-    assert_int_equal(os_process_stat_read(tree_root, 7, 0, &stat, &e), -1);
-    assert_non_null(strstr(err_text(&e), "/proc/7/stat: the process or thread is gone"));
-    assert_int_equal(os_process_stat_read(tree_root, 7, 8, &stat, &e), -1);
-    assert_non_null(strstr(err_text(&e), "/proc/7/task/8/stat: the process"));
-    tree_put("/proc/7/stat", "nonsense");
-    tree_put("/proc/7/io", "nonsense");
-    assert_int_equal(os_process_stat_read(tree_root, 7, 0, &stat, &e), -1);
-    assert_non_null(strstr(err_text(&e), "/proc/7/stat: not in the form"));
-    assert_int_equal(os_process_io_read(tree_root, 7, &io, &e), -1);
-    assert_non_null(strstr(err_text(&e), "/proc/7/io: not in the form"));
-}
-
-static void *wait_at_barrier(void *barrier)
-{
+    struct seen_thread *seen = context;
     prctl(PR_SET_NAME, "a) R (b 9");
-    pthread_barrier_wait(barrier);
-    pthread_barrier_wait(barrier);
+    snprintf(seen->path, sizeof seen->path, "/proc/self/task/%d/stat", gettid());
+    pthread_barrier_wait(seen->barrier);
+    pthread_barrier_wait(seen->barrier);
     return NULL;
 }
 
-static void knows_this_process(void **state)
+static void knows_a_thread_of_this_process(void **state)
 {
     (void)state;
     pthread_barrier_t barrier;
     pthread_t thread;
-    pthread_barrier_init(&barrier, NULL, 2);
-    assert_int_equal(pthread_create(&thread, NULL, wait_at_barrier, &barrier), 0);
-    pthread_barrier_wait(&barrier);
-    struct os_thread *threads = NULL;
+    struct buf text = {0};
     struct os_process_stat stat = {0};
-    long count = os_process_threads("", getpid(), &threads, NULL);
-    int result = os_process_stat_read("", getpid(), 0, &stat, NULL), found = 0;
-    for (long i = 0; i < count; i++)
-        found += strcmp(threads[i].stat.name, "a) R (b 9") == 0;
+    struct seen_thread seen = {.barrier = &barrier};
+    pthread_barrier_init(&barrier, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, wait_at_barrier, &seen), 0);
+    pthread_barrier_wait(&barrier);
+    int result = file_read(seen.path, 4096, &text, NULL);
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
     pthread_barrier_destroy(&barrier);
-    free(threads);
-    assert_int_equal(found, 1);
     assert_int_equal(result, 0);
+    assert_int_equal(os_process_stat_parse(buf_text(&text), &stat), 0);
+    assert_string_equal(stat.name, "a) R (b 9");
     assert_int_equal(stat.parent_pid, getppid());
     assert_true(stat.thread_count >= 2);
     assert_true(stat.resident_bytes > 4096);
+    buf_fini(&text);
 }
 
 int main(void)
@@ -260,9 +214,7 @@ int main(void)
         cmocka_unit_test(reads_pressure),
         IN_TREE(reads_pressure_files_that_are_there),
         IN_TREE(reads_steal),
-        IN_TREE(lists_threads_by_number),
-        IN_TREE(says_what_cannot_be_read),
-        cmocka_unit_test(knows_this_process),
+        cmocka_unit_test(knows_a_thread_of_this_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 // acts on a terminal, colour that changes no text, tails only where n allows, JSON that keeps its
 // schema, Markdown tables that keep their columns. Threads: none.
 #include "base/file.h"
+#include "base/json.h"
 #include "report/report.h"
 #include "sample.h"
 
@@ -280,6 +281,120 @@ static void test_markdown_tables_keep_their_columns(void **state)
     }
 }
 
+static void show(struct sample *s, const char *format, struct buf *out)
+{
+    const struct report_options o = {.has_utf8 = 1, .width_columns = 200};
+    out->length_bytes = 0;
+    report_write(report_format_find(format, NULL), &s->facts, &s->verdict, "run.lmt", &o, out);
+}
+
+static void test_markdown_title_is_short(void **state)
+{
+    (void)state;
+    // The command is quoted as a shell reads it, so that no backtick stands at an end of it.
+    static const struct {
+        const char *word, *title;
+    } cases[] = {{"`x`", "``'`x`'``,"}, {"plain", "`plain`,"}, {"a`b", "``'a`b'``,"}};
+    struct buf text = {0}, meta = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sample *s = sample_damaged();
+        buf_fini(&meta);
+        buf_printf(&meta, "{\"command\": [\"%s\"]}", cases[i].word);
+        json_free(&s->model->meta);
+        s->model->meta = json_parse(buf_text(&meta), meta.length_bytes, "META", NULL);
+        show(s, "markdown", &text);
+        assert_memory_equal(strchr(buf_text(&text), '`'), cases[i].title, strlen(cases[i].title));
+        sample_free(&s);
+    }
+    struct sample *s = sample_damaged();
+    buf_fini(&meta);
+    buf_puts(&meta, "{\"command\": [\"detect\"");
+    for (int i = 0; i < 1000; i++)
+        buf_puts(&meta, ", \"photograph.jpg\"");
+    buf_puts(&meta, "]}");
+    json_free(&s->model->meta);
+    s->model->meta = json_parse(buf_text(&meta), meta.length_bytes, "META", NULL);
+    show(s, "markdown", &text);
+    const char *title = strstr(buf_text(&text), "`detect ");
+    assert_non_null(title);
+    assert_true(strcspn(title, "\n") < 150);
+    sample_free(&s);
+    buf_fini(&meta);
+    buf_fini(&text);
+}
+
+static void test_a_wrong_item_stage_is_told(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct sample *s = sample_pipeline();
+    s->facts.counted_by = FACTS_BY_ITEM_STAGE;
+    s->facts.item_stage = "nosuch";
+    s->facts.items = 0;
+    show(s, "terminal", &text);
+    assert_non_null(
+        strstr(buf_text(&text), "named 'nosuch' (--item-stage) was seen; seen: decode, infer"));
+    assert_null(strstr(buf_text(&text), "decode in two threads")); // rests on the items
+    show(s, "json", &text);
+    assert_non_null(strstr(buf_text(&text), "lightmeter report --item-stage STAGE"));
+    assert_null(strstr(buf_text(&text), "decode in two threads"));
+    static const char *const there[] = {"decode", "fread"}; // a stage and a call: none has ended
+    for (size_t i = 0; i < 2; i++) {
+        s->facts.item_stage = there[i];
+        show(s, "terminal", &text);
+        assert_null(strstr(buf_text(&text), "was seen; seen"));
+        assert_non_null(strstr(buf_text(&text), "decode in two threads"));
+    }
+    sample_free(&s);
+    buf_fini(&text);
+}
+
+static void test_gaps_tell_their_reason(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct sample *s = sample_nasty();
+    static const char meta[] = "{\"collection\": {\"methods\": [\"/proc/pressure: stalls\"]}}";
+    static const char summary[] =
+        "{\"processes\": [{\"pid\": 4000, \"name\": \"renamed\"},"
+        "{\"pid\": 4001, \"name\": \"other\", \"is_of_other_user\": true}]}";
+    json_free(&s->model->meta);
+    json_free(&s->model->summary);
+    s->model->meta = json_parse(meta, strlen(meta), "META", NULL);
+    s->model->summary = json_parse(summary, strlen(summary), "SUMMARY", NULL);
+    s->model->processes.at[1].command = "";
+    show(s, "terminal", &text);
+    assert_non_null(strstr(buf_text(&text), "process 4000 renamed"));
+    assert_non_null(strstr(buf_text(&text), "the inside of other (4001): it changed its user"));
+    assert_non_null(strstr(buf_text(&text), "pressure stalls (PSI): the run was too short"));
+    assert_null(strstr(buf_text(&text), "CONFIG_"));
+    s->model->processes.at[1].pid = 4001; // the one without the agent: told once
+    show(s, "terminal", &text);
+    assert_null(strstr(buf_text(&text), "the inside of 1 process"));
+    s->model->processes.at[0].has_agent = 0;
+    show(s, "terminal", &text);
+    assert_non_null(strstr(buf_text(&text), "run-queue wait: no thread was seen from inside"));
+    sample_free(&s);
+    buf_fini(&text);
+}
+
+static void test_cut_calls_are_not_none(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct sample *s = sample_pipeline();
+    show(s, "terminal", &text);
+    assert_null(strstr(buf_text(&text), "<1 call"));
+    s->facts.names.at[1].calls = 0;
+    show(s, "terminal", &text);
+    const char *row = strstr(buf_text(&text), "OrtRun");
+    assert_non_null(row);
+    assert_non_null(memmem(row, strcspn(row, "\n"), " <1 ", 4));
+    assert_non_null(strstr(buf_text(&text), "<1 call: the window holds a part"));
+    sample_free(&s);
+    buf_fini(&text);
+}
+
 static void set_or_unset(const char *name, const char *value)
 {
     if (value)
@@ -356,6 +471,10 @@ int main(void)
         cmocka_unit_test(test_json_keeps_its_schema),
         cmocka_unit_test(test_json_is_documented),
         cmocka_unit_test(test_markdown_tables_keep_their_columns),
+        cmocka_unit_test(test_markdown_title_is_short),
+        cmocka_unit_test(test_a_wrong_item_stage_is_told),
+        cmocka_unit_test(test_gaps_tell_their_reason),
+        cmocka_unit_test(test_cut_calls_are_not_none),
         cmocka_unit_test(test_options_of_a_pipe),
         cmocka_unit_test(test_options_of_a_terminal),
     };
