@@ -10,6 +10,8 @@
 
 // A thread that works less than this share of the window only helps now and then.
 #define CARRIES_RATIO 0.001
+// One that computes this much of it outside all known stages still is part of the pipeline.
+#define COMPUTES_RATIO 0.2
 // What a span, a switched-out span and a folded call cost the target (docs/benchmarks.md).
 #define SPAN_COST_NS 22.0
 #define SPLIT_COST_NS 1500.0
@@ -26,13 +28,17 @@ static struct facts_thread *busiest(struct facts *f)
     return best && best->steady.cpu_ns ? best : NULL;
 }
 
+// The threads that the account of the stages is about: not the pools of libraries, and not those
+// that only wait.
 static void choose_carriers(struct build *b)
 {
     struct facts *f = b->f;
-    const double least_ns = (double)f->steady_ns * CARRIES_RATIO;
+    const double steady_ns = f->steady_ns > 0 ? (double)f->steady_ns : 1;
     for (size_t i = 0; i < f->threads.count; i++) {
         struct facts_thread *t = &f->threads.at[i];
-        t->carries_items = !t->is_pool && t->work_ns && (double)t->work_ns >= least_ns;
+        const int works = t->work_ns && (double)t->work_ns >= CARRIES_RATIO * steady_ns;
+        const int computes = (double)t->steady.cpu_ns >= COMPUTES_RATIO * steady_ns;
+        t->carries_items = !t->is_pool && (works || computes);
         f->item_threads += (uint32_t)t->carries_items;
     }
     struct facts_thread *alone = f->item_threads ? NULL : busiest(f);

@@ -16,6 +16,7 @@
 #define MEDIUM_WEIGHT 0.8
 #define LOST_RATIO 0.01
 #define RESIDUAL_RATIO 0.02
+#define RUN_LEAST_NS 50000000
 
 const struct detector *const *detector_all(void)
 {
@@ -97,6 +98,8 @@ static const char *find_doubt(const struct facts *f, struct arena *a)
         return "CPU time could not be told from waiting here, so that the split is not measured";
     if (*f->model->damage)
         return "the trace is damaged or was cut";
+    if (f->startup_ns + f->steady_ns + f->teardown_ns < RUN_LEAST_NS)
+        return "the whole run lasted less than 50 ms";
     if ((double)f->dropped_records > LOST_RATIO * seen)
         return arena_printf(a, "%llu records were lost beside %llu that were kept",
             (unsigned long long)f->dropped_records, (unsigned long long)f->model->span_count);
@@ -175,6 +178,10 @@ static const char *headline_start(const struct facts *f, struct arena *a)
 static void add_what_decides(
     const struct facts *f, struct verdict *v, const struct finding *finding)
 {
+    if (*f->model->damage) {
+        *vec_push(&v->how) = "Record the run again: what is missing here can be anything.";
+        return;
+    }
     if (look_is_too_short(f))
         *vec_push(&v->how) = arena_printf(v->arena,
             "Run on more input: at least %u items and a second of steady work (now %llu items, "
@@ -208,7 +215,10 @@ static void take_inconclusive(const struct facts *f, struct verdict *v)
         if (v->findings.at[i].second_signal < 0)
             conflict = &v->findings.at[i];
     const char *why = "but what limits the run is not clear";
-    if (look_is_too_short(f)) {
+    if (*f->model->damage) {
+        why = "but the trace is damaged or was cut";
+        conflict = NULL;
+    } else if (look_is_too_short(f)) {
         why = "but the run is too short to say what limits it";
         conflict = NULL;
     } else if (look_is_crowded_out(f)) {

@@ -71,7 +71,7 @@ static void add_rows(struct document *d, struct document_block *b, const struct 
     fill_row(d, row, total, figure_scaled(d->arena, &scale, total->wall_ns), share_ratio);
 }
 
-// Own time of stages on threads that carry no items: pools and those that only wait.
+// The time of threads that carry no items: pools and those that only wait.
 static void note_others(struct document *d, const struct facts_split *total)
 {
     struct buf text = {0};
@@ -85,6 +85,13 @@ static void note_others(struct document *d, const struct facts_split *total)
             document_stage_text(d, s->stage),
             figure_duration(d->arena, s->split.wall_ns - carried));
     }
+    uint64_t outside_ns = 0;
+    for (size_t i = 0; i < d->facts->threads.count; i++)
+        if (!d->facts->threads.at[i].carries_items)
+            outside_ns += d->facts->threads.at[i].unattributed.wall_ns;
+    if (outside_ns > total->wall_ns / 10000)
+        buf_printf(&text, "%sunattributed %s", text.length_bytes ? ", " : "",
+            figure_duration(d->arena, outside_ns));
     if (text.length_bytes)
         document_add(d, DOCUMENT_TEXT,
             arena_printf(d->arena, "Beside these, on threads without items: %s.", buf_text(&text)));

@@ -47,9 +47,8 @@ static const char *confidence_text(const struct verdict *v)
     case CONFIDENCE_HIGH:
         return "high: two independent signals agree";
     case CONFIDENCE_MEDIUM:
-        return f && f->second_signal == 0
-                   ? "medium: one signal; the second could not be measured in this run"
-                   : "medium: one signal";
+        return f && f->second_signal == 0 ? "medium: one signal, and no second one that confirms it"
+                                          : "medium: two signals, and a doubt about the run";
     default:
         return f && f->second_signal < 0 ? "inconclusive: the signals contradict each other"
                                          : "inconclusive: the signals are too weak to decide";

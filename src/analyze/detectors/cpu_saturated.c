@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict class cpu-saturated: all cores the program may use are busy with its work. First signal:
-// it uses over 90 % of them. Second: threads wait for a core, by the program's own account or by
-// the machine's, and no library pool spins beside its work. Threads: no state.
+// it uses over 90 % of them (80 % when its threads wait for them that much). Second: threads wait
+// for a core, by the program's own account or by the machine's, and no library pool spins beside
+// its work. Threads: no state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
 #define FULL_RATIO 0.9
+#define QUEUED_FULL_RATIO 0.8
+#define QUEUED_RATIO 0.15 // run-queue wait; the gaps are then those of handing over
 #define RUNQ_RATIO 0.005
 #define PRESSURE_RATIO 0.05
 #define SPIN_RATIO 1.25
@@ -23,11 +26,19 @@ static double spin_cores(const struct facts *f)
     return (pool_ns - useful_ns) / (double)f->steady_ns;
 }
 
+static int is_full(const struct facts_machine *m)
+{
+    const int is_queued = m->runq_ratio >= QUEUED_RATIO && m->other_busy_cores >= 0 &&
+                          m->other_busy_cores < 0.1 * m->cores_allowed;
+    return m->cores_allowed > 0 &&
+           m->cpu_used_cores >= (is_queued ? QUEUED_FULL_RATIO : FULL_RATIO) * m->cores_allowed;
+}
+
 static int detect(const struct facts *f, struct arena *a, struct finding *out)
 {
     const struct facts_machine *m = &f->machine;
     const struct facts_stage *s = look_largest(f);
-    if (m->cores_allowed <= 0 || m->cpu_used_cores < FULL_RATIO * m->cores_allowed)
+    if (!is_full(m))
         return 0;
     const char *stage =
         s && s->share_ratio >= f->unattributed_ratio ? f->model->stages.at[s->stage].text : "";

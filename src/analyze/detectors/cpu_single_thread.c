@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict class cpu-single-thread: one thread (or the few threads of one stage) is always on the
-// CPU, and other cores the program may use are idle. Second signal: an account that is not ours
-// agrees (the kernel's, or the launcher's), or the other threads wait for it. Threads: no state.
+// CPU, and other cores the program may use are idle. Second signal: the machine's own account of
+// its idle cores, or the other threads wait for it. Threads: no state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
@@ -11,7 +11,7 @@
 #define IDLE_CORES 0.3
 #define IDLE_RATIO 0.15
 #define WAITS_RATIO 0.5
-#define AGREES_RATIO 0.85
+#define SHARES_RATIO 0.2
 
 // Stages whose library works on several cores are not what keeps the others idle.
 static const char *serial_stage(
@@ -40,27 +40,47 @@ static const char *serial_stage(
 struct full {
     uint32_t threads; // always on the CPU (or waiting for one)
     uint32_t waiting; // other item-carrying threads that mostly wait for other threads
+    uint32_t sharing; // others that do the same stage, and are not full
     int is_one_stage;
     const struct facts_thread *first;
 };
+
+static void count_others(const struct facts *f, struct full *x)
+{
+    for (size_t i = 0; i < f->threads.count && x->first; i++) {
+        const struct facts_thread *t = &f->threads.at[i];
+        if (!t->carries_items || look_wanted_ratio(f, t) >= FULL_RATIO)
+            continue;
+        if (look_ratio(f, t->idle_ns) >= WAITS_RATIO)
+            x->waiting++;
+        else if (look_wanted_ratio(f, t) >= SHARES_RATIO &&
+                 strcmp(look_stage(f, x->first), look_stage(f, t)) == 0)
+            x->sharing++;
+    }
+}
 
 static struct full find_full(const struct facts *f)
 {
     struct full x = {.is_one_stage = 1};
     for (size_t i = 0; i < f->threads.count; i++) {
         const struct facts_thread *t = &f->threads.at[i];
-        if (!t->carries_items)
+        if (!t->carries_items || look_wanted_ratio(f, t) < FULL_RATIO)
             continue;
-        if (look_wanted_ratio(f, t) < FULL_RATIO) {
-            x.waiting += look_ratio(f, t->idle_ns) >= WAITS_RATIO;
-            continue;
-        }
         x.is_one_stage &= !x.first || strcmp(look_stage(f, x.first), look_stage(f, t)) == 0;
         if (!x.first || t->steady.cpu_ns > x.first->steady.cpu_ns)
             x.first = t;
         x.threads++;
     }
+    count_others(f, &x);
     return x;
+}
+
+// Cores that the program may use and nobody did: neither it nor, as far as that is known, others.
+static double idle_cores(const struct facts *f)
+{
+    const struct facts_machine *m = &f->machine;
+    const double others = m->other_busy_cores > 0 ? m->other_busy_cores : 0;
+    return m->cores_allowed - m->cpu_used_cores - others;
 }
 
 static int cores_are_idle(const struct facts *f)
@@ -70,22 +90,16 @@ static int cores_are_idle(const struct facts *f)
         return 1; // not known: the evidence says so, and the confidence stays low
     const double least =
         m->cores_allowed * IDLE_RATIO > IDLE_CORES ? m->cores_allowed * IDLE_RATIO : IDLE_CORES;
-    return m->cores_allowed - m->cpu_used_cores >= least;
+    return idle_cores(f) >= least;
 }
 
+// That the thread is busy does not show that nothing else could be: the machine's own account of
+// idle cores does, and so do threads that wait for it.
 static void judge_second(
     const struct facts *f, const struct full *x, struct arena *a, struct finding *out)
 {
     const struct facts_machine *m = &f->machine;
-    const struct model_thread *mt = &f->model->threads.at[x->first->thread];
-    const double life_ns = (double)(mt->end_ns - mt->start_ns);
-    if (m->cores_allowed <= 0 || m->cpu_used_cores < 0) {
-        look_add_cores(f, a, out, 0);
-        return;
-    }
-    if (m->cpu_is_sampled)
-        out->second_signal = m->cpu_used_cores >= AGREES_RATIO * (double)x->threads ? 1 : 0;
-    look_add_cores(f, a, out, out->second_signal ? 2 : 1);
+    look_add_cores(f, a, out, m->cores_allowed > 0 && m->cpu_used_cores >= 0);
     if (x->waiting) {
         out->second_signal = 1;
         look_add(a, out,
@@ -93,27 +107,35 @@ static void judge_second(
                 .kind = EVIDENCE_MEASURED, .value = x->waiting, .unit = "count", .signal = 2},
             "%u other threads of the pipeline wait for others for most of the time", x->waiting);
     }
-    if (out->second_signal || mt->cpu_ns == UINT64_MAX || life_ns <= 0)
+    if (m->cores_allowed <= 0 || !m->cpu_is_sampled || m->other_busy_cores < 0)
         return;
-    const double kernel_ratio = (double)x->first->kernel_cpu_ns / life_ns;
-    out->second_signal = kernel_ratio >= AGREES_RATIO;
+    out->second_signal = 1;
     look_add(a, out,
-        (struct evidence){.kind = EVIDENCE_MEASURED,
-            .value = kernel_ratio,
-            .unit = "ratio",
-            .signal = out->second_signal ? 2 : 0},
-        "by the kernel's count the thread was on the CPU for %d %% of its life",
-        look_percent(kernel_ratio));
+        (struct evidence){
+            .kind = EVIDENCE_MEASURED, .value = idle_cores(f), .unit = "cores", .signal = 2},
+        "by the machine's count %.2f of these cores were idle (other programs used %.2f)",
+        idle_cores(f), m->other_busy_cores);
+}
+
+// What the cores do that the threads are not on: "" when there is none, or it is not known.
+static const char *rest_text(const struct facts *f, const struct full *x, struct arena *a)
+{
+    const double others = f->machine.cores_allowed - x->threads;
+    if (others < 0.5 || f->machine.cpu_used_cores < 0)
+        return "";
+    const double idle_ratio = idle_cores(f) / others;
+    const char *name =
+        others > 1.5 ? arena_printf(a, "while the other %.0f", others) : "while the other";
+    if (idle_ratio >= 0.85)
+        return arena_printf(a, others > 1.5 ? "%s wait" : "%s waits", name);
+    return arena_printf(
+        a, others > 1.5 ? "%s idle %d %%" : "%s idles %d %%", name, look_percent(idle_ratio));
 }
 
 static const char *write_title(
     const struct facts *f, const struct full *x, struct arena *a, const char *stage, double share)
 {
-    const double allowed = f->machine.cores_allowed;
-    const char *rest = allowed > 2.5
-                           ? arena_printf(a, "while the other %.0f wait", allowed - x->threads)
-                       : allowed > 1.5 ? "while the other waits"
-                                       : "";
+    const char *rest = rest_text(f, x, a);
     if (x->threads > 1)
         return arena_printf(a, "%s keeps its %u threads always on the CPU, %s",
             look_subject(a, stage), x->threads, *rest ? rest : "and no other works");
@@ -124,10 +146,25 @@ static const char *write_title(
         look_percent(share), *rest ? ", " : "", rest);
 }
 
+static void advise(const char *stage, struct finding *out)
+{
+    look_how(
+        out, "Do several items at once: one worker for each allowed core, each with whole items.");
+    look_how(out, "Or let the stages overlap: a thread each, with a short queue between them.");
+    if (*stage)
+        look_how(
+            out, "Or make this stage itself cheaper (scaled decoding, fewer pixels, fused steps).");
+    else
+        look_how(out, "Name your own functions as stages (--stage-map FILE, or LM_STAGE in the "
+                      "code) to see which of them it is.");
+    look_wont(out, "A faster disk or accelerator: neither is waited for.");
+    look_wont(out, "Tuning a small stage: it can give back no more than its share of the time.");
+}
+
 static int detect(const struct facts *f, struct arena *a, struct finding *out)
 {
     const struct full x = find_full(f);
-    if (!x.threads || !x.is_one_stage || !cores_are_idle(f))
+    if (!x.threads || !x.is_one_stage || x.sharing || !cores_are_idle(f))
         return 0;
     if (f->machine.cores_allowed > 0 && f->machine.cores_allowed < (double)x.threads + IDLE_CORES)
         return 0;
@@ -148,13 +185,7 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
             "it waits another %d %% for a core that other threads or programs have",
             look_percent(wanted - cpu));
     judge_second(f, &x, a, out);
-    look_how(
-        out, "Do several items at once: one worker for each allowed core, each with whole items.");
-    look_how(out, "Or let the stages overlap: a thread each, with a short queue between them.");
-    look_how(
-        out, "Or make this stage itself cheaper (scaled decoding, fewer pixels, fused steps).");
-    look_wont(out, "A faster disk or accelerator: neither is waited for.");
-    look_wont(out, "Making any other stage faster by more than its own share.");
+    advise(stage, out);
     return 1;
 }
 

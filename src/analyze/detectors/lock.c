@@ -18,17 +18,23 @@ struct sums {
     uint32_t blocked; // threads that wait for a lock
 };
 
+// A twentieth of its time and more.
+static int waits_for_lock(const struct facts_thread *t)
+{
+    return t->lock_ns * 20 > t->steady.wall_ns;
+}
+
 static struct sums sum_up(const struct facts *f)
 {
     struct sums s = {0};
     for (size_t i = 0; i < f->threads.count; i++) {
         const struct facts_thread *t = &f->threads.at[i];
-        if (!t->carries_items)
+        if (t->is_pool || (!t->carries_items && !waits_for_lock(t)))
             continue;
         s.lock_ns += (double)t->lock_ns;
         s.wall_ns += (double)t->steady.wall_ns;
         s.cpu_ns += (double)t->steady.cpu_ns;
-        s.blocked += t->lock_ns * 20 > t->steady.wall_ns;
+        s.blocked += (uint32_t)waits_for_lock(t);
     }
     return s;
 }
@@ -64,7 +70,7 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
         look_percent(ratio), find_call(f));
     look_add(a, out,
         (struct evidence){.kind = EVIDENCE_MEASURED, .value = ratio, .unit = "ratio", .signal = 1},
-        "blocked in %s for %d %% of the item-carrying threads' time", find_call(f),
+        "blocked in %s for %d %% of the time of the threads that work or wait so", find_call(f),
         look_percent(ratio));
     if (f->split_is_measured)
         out->second_signal = cores <= serial_limit(s.blocked, allowed)      ? 1

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict class source-paced: items come no faster, whatever the code does. First signal: a thread
 // is blocked by a clock, device, pipe or peer, and all work together leaves its threads mostly
-// idle. Second: items are done at an even rate. Threads: no state.
+// idle. Second: items are done at an even rate; waits of a few items only contradict. Threads: no
+// state.
 #include "analyze/detectors/detectors.h"
 #include "analyze/look.h"
 
@@ -11,6 +12,7 @@
 #define DEMAND_RATIO 0.7
 #define LOCKED_RATIO 0.2
 #define EVEN_SPREAD_RATIO 0.25
+#define TYPICAL_RATIO 0.5
 
 // The thread that waits most for the outside.
 static const struct facts_thread *find_source(const struct facts *f)
@@ -49,10 +51,32 @@ static int is_locked(const struct facts *f)
     return 0;
 }
 
-static void judge_second(const struct facts *f, struct arena *a, struct finding *out)
+// Whether a typical item waits. Where the median time between two items has no room for its share
+// of the waiting beside its share of the work, a few items had all of it.
+static int is_typical(const struct facts *f, const struct facts_thread *t, double demand)
+{
+    const double items = f->items > 0 ? (double)f->items : 1;
+    const double work_ns = demand * (double)f->steady_ns / items;
+    const double wait_ns = (double)t->paced_ns / items;
+    return (double)f->gap.p50_ns >= work_ns + TYPICAL_RATIO * wait_ns;
+}
+
+static void judge_second(const struct facts *f, const struct facts_thread *t, double demand,
+    struct arena *a, struct finding *out)
 {
     if (f->gap_spread_ratio < 0)
         return;
+    if (!is_typical(f, t, demand)) {
+        out->second_signal = -1;
+        look_add(a, out,
+            (struct evidence){.kind = EVIDENCE_DERIVED,
+                .value = (double)f->gap.p50_ns / 1e9,
+                .unit = "s",
+                .signal = 2},
+            "but half of the items are done within %s of the one before: only a few waited",
+            look_duration(a, (double)f->gap.p50_ns));
+        return;
+    }
     out->second_signal = f->gap_spread_ratio <= EVEN_SPREAD_RATIO;
     look_add(a, out,
         (struct evidence){.kind = EVIDENCE_MEASURED,
@@ -84,7 +108,7 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     look_add(a, out,
         (struct evidence){.kind = EVIDENCE_DERIVED, .value = demand, .unit = "ratio", .signal = 1},
         "the busiest thread is busy for %d %% of it", look_percent(demand));
-    judge_second(f, a, out);
+    judge_second(f, t, demand, a, out);
     if (f->throughput_per_s > 0 && demand > 0)
         look_add(a, out,
             (struct evidence){

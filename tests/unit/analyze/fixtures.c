@@ -25,13 +25,6 @@ static void serial_loop(struct sketch *s, int items)
         decode_item(s, 8);
 }
 
-// What the launcher saw of process 100 until `end_ms`.
-static void used_cores(struct sketch *s, uint64_t end_ms, double cores)
-{
-    sketch_counter(s, TRACE_METRIC_PROCESS_CPU_NS, 100, end_ms * MS,
-        (uint64_t)((double)(end_ms * MS) * cores));
-}
-
 static void storage_bytes(struct sketch *s, uint64_t end_ms, uint64_t from_storage, uint64_t read)
 {
     sketch_counter(s, TRACE_METRIC_PROCESS_READ_BYTES, 100, end_ms * MS, from_storage);
@@ -237,7 +230,7 @@ static struct model *cpu_single_thread_fires(void)
 {
     struct sketch s = sketch_new(2, 0);
     serial_loop(&s, ITEMS);
-    used_cores(&s, 2020, 1.0);
+    sketch_cores(&s, 2020 * MS, 1.0, 0);
     return sketch_finish(&s);
 }
 
@@ -246,7 +239,7 @@ static struct model *cpu_single_thread_quiet(void)
 {
     struct sketch s = sketch_new(1, 0);
     serial_loop(&s, ITEMS);
-    used_cores(&s, 2020, 1.0);
+    sketch_cores(&s, 2020 * MS, 1.0, 0);
     return sketch_finish(&s);
 }
 

@@ -192,6 +192,13 @@ void sketch_counter(
         sketch_sample(s, metric, subject, end_ns * i / steps, end * i / steps);
 }
 
+void sketch_cores(struct sketch *s, uint64_t end_ns, double own, double others)
+{
+    sketch_counter(s, TRACE_METRIC_PROCESS_CPU_NS, 100, end_ns, (uint64_t)((double)end_ns * own));
+    sketch_counter(
+        s, TRACE_METRIC_MACHINE_BUSY_NS, 0, end_ns, (uint64_t)((double)end_ns * (own + others)));
+}
+
 struct model *sketch_finish(struct sketch *s)
 {
     sketch_thread_end(s);

@@ -53,6 +53,8 @@ void sketch_sample(
 // A counter that grows evenly from 0 at 0 to `end` at `end_ns`, sampled every 50 ms.
 void sketch_counter(
     struct sketch *s, enum trace_metric metric, uint32_t subject, uint64_t end_ns, uint64_t end);
+// What the launcher saw until `end_ns`: cores used by process 100, and by other programs.
+void sketch_cores(struct sketch *s, uint64_t end_ns, double own, double others);
 
 // Ends the last thread and puts everything in order; the caller owns the model.
 struct model *sketch_finish(struct sketch *s);

@@ -20,10 +20,62 @@ static void test_a_decode_loop_on_two_cores(void **state)
     (void)state;
     struct sketch s = sketch_new(2, 0);
     decode_loop(&s, 100);
+    sketch_cores(&s, 1000 * MS, 1, 0);
     struct outcome o = reach(&s);
     expect(&o, "cpu-single-thread", "decode", CONFIDENCE_HIGH);
     assert_string_equal(
         o.v->headline, "Decoding is 71 % of the time, on one core, while the other waits");
+    done(&o);
+}
+
+// The other core is not idle when other programs have it.
+static void test_a_decode_loop_beside_another_program(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    decode_loop(&s, 100);
+    sketch_cores(&s, 1000 * MS, 1, 0.98);
+    struct outcome o = reach(&s);
+    assert_string_not_equal(o.v->class_name, "cpu-single-thread");
+    assert_null(strstr(o.v->headline, "waits"));
+    done(&o);
+}
+
+// Two decode, and only the one of them is always on the CPU: the stage is on no single thread.
+static void test_a_stage_that_two_threads_share(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    for (uint32_t t = 0; t < 2; t++) {
+        sketch_thread(&s, 100 + t, "", 0);
+        for (int i = 0; i < 100; i++) {
+            sketch_call(&s, "cv::imread", "decode", t ? 6 * MS : 10 * MS);
+            if (t)
+                sketch_wait(&s, "pthread_cond_wait", TRACE_CAUSE_LOCK, 4 * MS);
+        }
+    }
+    sketch_cores(&s, 1000 * MS, 1.6, 0);
+    struct outcome o = reach(&s);
+    assert_string_not_equal(o.v->class_name, "cpu-single-thread");
+    done(&o);
+}
+
+// One thread calls a known library now and then; the other computes all the time in its own code.
+static void test_a_thread_of_own_code_is_in_the_account(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(4, 0);
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 50; i++) {
+        sketch_call(&s, "cv::imread", "decode", 8 * MS);
+        sketch_wait(&s, "pthread_cond_wait", TRACE_CAUSE_LOCK, 12 * MS);
+    }
+    sketch_thread(&s, 101, "", 0);
+    sketch_cpu(&s, 1000 * MS);
+    sketch_cores(&s, 1000 * MS, 1.4, 0);
+    struct outcome o = reach(&s);
+    assert_int_equal(o.f->item_threads, 2);
+    expect(&o, "cpu-single-thread", "", CONFIDENCE_HIGH);
     done(&o);
 }
 
@@ -83,6 +135,7 @@ static void test_the_serial_stage_is_named_not_the_parallel_one(void **state)
     (void)state;
     struct sketch s = sketch_new(2, 0);
     inference_pipeline(&s, 20, 30);
+    sketch_cores(&s, 3000 * MS, 1.58, 0);
     struct outcome o = reach(&s);
     expect(&o, "cpu-single-thread", "decode", CONFIDENCE_HIGH);
     assert_non_null(strstr(o.v->headline, "Decoding is 4"));
@@ -118,6 +171,7 @@ static void test_two_workers_of_one_stage_on_many_cores(void **state)
         for (int i = 0; i < 100; i++)
             sketch_call(&s, "cv::imread", "decode", 10 * MS);
     }
+    sketch_cores(&s, 1000 * MS, 2, 0);
     struct outcome o = reach(&s);
     expect(&o, "cpu-single-thread", "decode", CONFIDENCE_HIGH);
     assert_non_null(strstr(o.v->headline, "keeps its 2 threads always on the CPU"));
@@ -133,6 +187,7 @@ static void test_own_code_outside_the_stages(void **state)
         sketch_call(&s, "cv::imread", "decode", 4 * MS);
         sketch_cpu(&s, 16 * MS);
     }
+    sketch_cores(&s, 1000 * MS, 1, 0);
     struct outcome o = reach(&s);
     expect(&o, "cpu-single-thread", "", CONFIDENCE_HIGH);
     assert_non_null(strstr(o.v->headline, "Code outside the known stages is 8"));
@@ -304,6 +359,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_decode_loop_on_two_cores),
         cmocka_unit_test(test_a_decode_loop_on_a_busy_machine),
+        cmocka_unit_test(test_a_decode_loop_beside_another_program),
+        cmocka_unit_test(test_a_stage_that_two_threads_share),
+        cmocka_unit_test(test_a_thread_of_own_code_is_in_the_account),
         cmocka_unit_test(test_inference_on_all_cores),
         cmocka_unit_test(test_the_serial_stage_is_named_not_the_parallel_one),
         cmocka_unit_test(test_a_pipeline_with_one_slow_stage),

@@ -174,7 +174,42 @@ static void test_a_first_pass_is_not_startup(void **state)
     struct outcome o = marked_start("measure", 50);
     assert_int_equal(o.f->once_ns, 0);
     assert_int_equal(o.f->first_work_ns, 0);
-    expect(&o, "cpu-single-thread", "decode", CONFIDENCE_HIGH);
+    expect(&o, "cpu-single-thread", "decode", CONFIDENCE_MEDIUM);
+    done(&o);
+}
+
+// A single long sleep between items paces nothing.
+static void test_one_sleep_is_no_source(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 60; i++) {
+        sketch_call(&s, "cv::imread", "decode", 30 * MS);
+        if (i == 20)
+            sketch_wait(&s, "nanosleep", TRACE_CAUSE_SLEEP, 2000 * MS);
+    }
+    struct outcome o = reach(&s);
+    expect(&o, "inconclusive", "wait", CONFIDENCE_INCONCLUSIVE);
+    assert_true(says(o.v, "only a few waited"));
+    done(&o);
+}
+
+// Two threads with one mutex and no known stage between them.
+static void test_a_lock_without_stages(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(4, 0);
+    for (uint32_t t = 0; t < 8; t++) {
+        sketch_thread(&s, 100 + t, "", 0);
+        for (int i = 0; i < 50; i++) {
+            sketch_cpu(&s, 2 * MS);
+            sketch_wait(&s, "pthread_mutex_lock", TRACE_CAUSE_LOCK, 14 * MS);
+        }
+    }
+    struct outcome o = reach(&s);
+    expect(&o, "lock", "", CONFIDENCE_HIGH);
+    assert_non_null(strstr(o.v->headline, "8 threads wait"));
     done(&o);
 }
 
@@ -209,6 +244,8 @@ int main(void)
         cmocka_unit_test(test_set_up_in_a_stage_of_its_own),
         cmocka_unit_test(test_a_first_pass_is_not_startup),
         cmocka_unit_test(test_a_slow_first_call_is_not_startup),
+        cmocka_unit_test(test_one_sleep_is_no_source),
+        cmocka_unit_test(test_a_lock_without_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
