@@ -90,6 +90,43 @@ static inline struct hook_span hook_begin_unless(
     return is_off ? (struct hook_span){0, stack} : hook_begin(name, stack);
 }
 
+// The start of the waiting call that the thread is in goes into its segment's header, for when the
+// process is killed in it. `start_ticks` 0: it is in none any more. Under the guard, since a signal
+// handler's records could put another segment in place.
+static inline void hook_wait_note(struct agent_thread *t, const struct agent_frame *f)
+{
+    const uint32_t busy = t->busy;
+    if (busy == AGENT_INSIDE)
+        return;
+    span_guard(t, AGENT_INSIDE);
+    struct trace_segment *s = t->writer.segment;
+    if (s) {
+        __atomic_store_n(&s->wait_start_ticks, 0, __ATOMIC_RELEASE);
+        if (f) {
+            s->wait_name = f->what.name;
+            s->wait_depth = (uint8_t)(f - t->frames - 1);
+            __atomic_store_n(&s->wait_start_ticks, f->start_ticks, __ATOMIC_RELEASE);
+        }
+    }
+    span_guard(t, busy);
+}
+
+static inline struct hook_span hook_wait_begin(int is_off, struct hook_name *name, uintptr_t stack)
+{
+    struct hook_span s = hook_begin_unless(is_off, name, stack);
+    struct agent_thread *t = agent_self;
+    if (s.token && t->depth == s.token)
+        hook_wait_note(t, &t->frames[s.token]);
+    return s;
+}
+
+static inline void hook_wait_end(struct hook_span *s)
+{
+    if (s->token)
+        hook_wait_note(agent_self, NULL);
+    hook_end(s);
+}
+
 #define HOOK_SPAN(variable, name)                                                                  \
     __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
         hook_begin(name, SPAN_STACK)
@@ -97,6 +134,11 @@ static inline struct hook_span hook_begin_unless(
 #define HOOK_SPAN_UNLESS(is_off, variable, name)                                                   \
     __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
         hook_begin_unless(is_off, name, SPAN_STACK)
+
+// For calls that do nothing but wait, for long perhaps.
+#define HOOK_WAIT_UNLESS(is_off, variable, name)                                                   \
+    __attribute__((cleanup(hook_wait_end), unused)) struct hook_span variable =                    \
+        hook_wait_begin(is_off, name, SPAN_STACK)
 
 #define HOOK_SPAN_OUTER(variable, text, stage, flags)                                              \
     static struct hook_name variable##_name = {text, stage, TRACE_CAUSE_OTHER, flags, 0};          \

@@ -17,7 +17,8 @@ static int starts_with(const char *text, const char *start)
 static int is_image_part(const char *name)
 {
     static const char *const parts[] = {"eader", "scanline", "_row", "create", "destroy", "abort",
-        "imcount", "set_", "read_info", "read_update", "start_decompress", "read_raw", "skip_"};
+        "imcount", "set_", "read_info", "read_update", "start_decompress", "read_raw", "skip_",
+        "_src", "consume_input", "_output"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(name, parts[i]))
             return 1;

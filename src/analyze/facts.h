@@ -24,6 +24,14 @@ struct facts_latency {
     int p90_is_valid, p95_is_valid, p99_is_valid; // enough samples (stats_tail_is_valid)
 };
 
+// Short calls that were summed up as they came: of one call, only the mean and the longest are
+// known.
+struct facts_folded {
+    uint64_t calls;
+    uint64_t own_ns; // of all of them, what they called excluded
+    uint64_t max_ns; // the longest call, what it called included; 0: not known
+};
+
 // One name ("cv::imread") in the steady window, all threads together; own time only.
 struct facts_name {
     uint32_t name; // index into model.names
@@ -42,7 +50,8 @@ struct facts_stage {
     uint32_t threads;         // that spent own time in it
     double occupancy_ratio;   // own time / (threads x steady)
     uint64_t bytes, pixels;
-    struct facts_latency latency; // of its outermost calls
+    struct facts_latency latency; // of its outermost calls that were recorded one by one
+    struct facts_folded folded;   // its other outermost calls
     uint64_t library_cpu_ns; // CPU of pool threads that worked for it (ONNX Runtime's, OpenCV's),
                              // where known
 };
@@ -111,9 +120,13 @@ struct facts {
     int64_t startup_ns, steady_ns, teardown_ns;
     uint64_t items;
     enum facts_counted_by counted_by;
-    const char *item_stage;  // the stage or name items were counted at; "" for marks
+    const char *item_stage;     // the stage or name items were counted at; "" for marks
+    uint64_t item_folded_calls; // there, that were folded: when each was done is not known
+    int folded_are_items;       // 0: they were left out, as the stage has better ones to count
     double throughput_per_s; // steady: items after the first completion / steady; 0 below two items
-    struct facts_latency item_latency; // marks only, else between completions (see latency_is_gap)
+    // Marks only, else between completions (see latency_is_gap), unless too many of them are of
+    // folded calls.
+    struct facts_latency item_latency;
     int latency_is_gap;
     struct facts_latency gap; // time between completions
     double gap_spread_ratio;  // (p90 - p10) / p50 of it; <0: fewer than ten

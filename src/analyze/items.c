@@ -35,10 +35,13 @@ static int has_name(const struct build *b, unsigned flag)
     return 0;
 }
 
-// Every outermost call whose name has `flag` completes an item (an inference: its batch).
-static void count_calls(struct build *b, unsigned flag)
+// Every outermost call whose name has `flag` completes an item (an inference: its batch); those of
+// folds only `with_folded`. How many folded calls there are of which it is not known when each was
+// done, or that were left out.
+static uint64_t count_calls(struct build *b, unsigned flag, int with_folded)
 {
     const struct model *m = b->m;
+    uint64_t folded = 0;
     b->completions.count = 0;
     for (size_t i = 0; has_name(b, flag) && i < m->threads.count; i++) {
         const struct model_thread *t = &m->threads.at[i];
@@ -46,11 +49,60 @@ static void count_calls(struct build *b, unsigned flag)
             const struct model_span *s = &t->spans.at[k];
             if (!(b->info.at[s->name].flags & flag) || !is_outermost(b, t, s, flag))
                 continue;
+            if (s->is_fold && (s->calls > 1 || !with_folded))
+                folded += s->calls;
+            if (s->is_fold && !with_folded)
+                continue;
             const uint64_t each = flag == NAME_INFER ? batch_of(t, s) : 1;
             *vec_push(&b->completions) =
                 (struct completion){s->start_ns + (int64_t)s->dur_ns, each * s->calls};
         }
     }
+    return folded;
+}
+
+// By a rule of our own: each call is an item, however it was recorded.
+static void count_all_calls(struct build *b, unsigned flag)
+{
+    b->f->item_folded_calls = count_calls(b, flag, 1);
+    b->f->folded_are_items = b->f->item_folded_calls > 0;
+}
+
+static void count_images(struct build *b)
+{
+    count_all_calls(b, NAME_IMAGE);
+    if (!b->completions.count)
+        count_all_calls(b, NAME_IMAGE_START);
+}
+
+// Whether a name that items were asked for at has all of `flags`.
+static int is_asked_for(const struct build *b, unsigned flags)
+{
+    for (size_t i = 0; i < b->info.count; i++)
+        if ((b->info.at[i].flags & (NAME_ITEM | flags)) == (NAME_ITEM | flags) &&
+            (flags != NAME_CALL || strcmp(b->m->names.at[i].text, b->f->item_stage) == 0))
+            return 1;
+    return 0;
+}
+
+// Folded calls are parts of the work on an item (scanlines) more often than an item. Where a stage
+// has them, what makes an image is counted, else the calls that were recorded one by one.
+static void count_asked_for(struct build *b)
+{
+    struct facts *f = b->f;
+    const uint64_t folded = count_calls(b, NAME_ITEM, 0);
+    if (!folded)
+        return;
+    const int has_single = b->completions.count > 0;
+    b->completions.count = 0;
+    if (is_asked_for(b, NAME_IMAGE) || is_asked_for(b, NAME_IMAGE_START))
+        count_images(b);
+    if (is_asked_for(b, NAME_CALL) || (!b->completions.count && !has_single))
+        count_all_calls(b, NAME_ITEM);
+    else if (!b->completions.count)
+        count_calls(b, NAME_ITEM, 0);
+    if (!f->folded_are_items)
+        f->item_folded_calls = folded;
 }
 
 // ---- Marks. -----------------------------------------------------------------------------------
@@ -156,7 +208,7 @@ static void count_by_rule(struct build *b, struct hist *latency)
 {
     struct facts *f = b->f;
     if (f->counted_by == FACTS_BY_ITEM_STAGE) {
-        count_calls(b, NAME_ITEM);
+        count_asked_for(b);
         return;
     }
     f->counted_by = FACTS_BY_MARKS;
@@ -166,14 +218,12 @@ static void count_by_rule(struct build *b, struct hist *latency)
         return;
     f->counted_by = FACTS_BY_INFERENCE;
     f->item_stage = "infer";
-    count_calls(b, NAME_INFER);
+    count_all_calls(b, NAME_INFER);
     if (b->completions.count)
         return;
     f->counted_by = FACTS_BY_DECODES;
     f->item_stage = "decode";
-    count_calls(b, NAME_IMAGE);
-    if (!b->completions.count)
-        count_calls(b, NAME_IMAGE_START);
+    count_images(b);
     if (b->completions.count)
         return;
     f->counted_by = FACTS_BY_NOTHING;
@@ -213,10 +263,17 @@ static void set_windows(struct build *b)
     f->teardown_ns = b->m->end_ns - b->to_ns;
 }
 
+// Times between completions are those of items unless folded calls, done at times not known, are
+// more than a hundredth of them: no p99 is then told.
+static int has_moments(const struct facts *f)
+{
+    return !f->folded_are_items || f->item_folded_calls * 100 <= f->items;
+}
+
 static void measure_gaps(struct build *b)
 {
     struct hist *gaps = hist_new();
-    for (size_t i = 1; i < b->completions.count; i++)
+    for (size_t i = 1; has_moments(b->f) && i < b->completions.count; i++)
         hist_add(gaps, (uint64_t)(b->completions.at[i].at_ns - b->completions.at[i - 1].at_ns));
     b->f->gap = build_latency(gaps);
     b->f->gap_spread_ratio = -1;

@@ -118,6 +118,7 @@ static void fill_stage(struct build *b, uint32_t stage, const struct facts_split
     s->pixels = sum->pixels;
     if (sum->latency)
         s->latency = build_latency(sum->latency);
+    s->folded = sum->folded;
 }
 
 static void fill_stages(struct build *b)

@@ -95,16 +95,29 @@ static inline void add_to_name(struct walk *w, const struct model_span *s,
         add_waiting(w, flags, split, own_ns, s->self_ns);
 }
 
+// Of folded calls there is no distribution, so that they stay out of the quantiles.
+static void add_folded(
+    struct facts_folded *sum, const struct model_thread *t, const struct model_span *s)
+{
+    const uint64_t max_ns = s->attrs == MODEL_NONE ? 0 : t->attrs.at[s->attrs].max_ns;
+    sum->calls += s->calls;
+    sum->own_ns += s->self_ns;
+    if (max_ns > sum->max_ns)
+        sum->max_ns = max_ns;
+}
+
 // An outermost call of its stage that ended in the window.
-static inline void add_call(struct stage_sum *stage, const struct model_span *s)
+static inline void add_call(
+    struct stage_sum *stage, const struct model_thread *t, const struct model_span *s)
 {
     stage->calls += s->calls;
+    if (s->is_fold) {
+        add_folded(&stage->folded, t, s);
+        return;
+    }
     if (__builtin_expect(!stage->latency, 0))
         stage->latency = hist_new();
-    if (!s->is_fold)
-        hist_add(stage->latency, s->dur_ns);
-    else
-        hist_add_many(stage->latency, s->self_ns / s->calls, s->calls);
+    hist_add(stage->latency, s->dur_ns);
 }
 
 static void add_attrs(struct walk *w, const struct model_span *s, const struct open_span *above,
@@ -271,7 +284,7 @@ static inline void take_span(struct walk *w, uint32_t index)
     if (end_ns > b->from_ns && end_ns <= b->to_ns) {
         b->names.at[s->name].calls += s->calls;
         if (!(above->stages & info.stage_bit))
-            add_call(&b->stages.at[info.stage], s);
+            add_call(&b->stages.at[info.stage], w->t, s);
         if (s->attrs != MODEL_NONE)
             add_attrs(w, s, above, &here);
     }

@@ -101,6 +101,8 @@ static void take_attr(struct feed *f, const struct trace_attr *r)
     } else if (r->key == TRACE_ATTR_SOURCE) {
         a->source_width_px = low;
         a->source_height_px = high;
+    } else if (r->key == TRACE_ATTR_OPEN) {
+        a->is_open = r->value != 0;
     }
 }
 
@@ -124,6 +126,17 @@ static void forget_deeper(struct feed *f, unsigned depth)
         f->side_deepest = depth;
 }
 
+// A call that only waits, cut short by the death of its process: nobody could measure its split.
+static void split_open(struct feed *f, struct model_span *span)
+{
+    struct model_thread *t = thread_of(f);
+    const struct model_split split = {span->self_ns, 0, 1, f->m->names.at[span->name].cause};
+    if (span->split != MODEL_NONE || !t->attrs.at[span->attrs].is_open || !span->self_ns)
+        return;
+    *vec_push(&t->splits) = split;
+    span->split = (uint32_t)(t->splits.count - 1);
+}
+
 void feed_side_take(struct feed *f, struct model_span *span)
 {
     struct model_thread *t = thread_of(f);
@@ -138,6 +151,7 @@ void feed_side_take(struct feed *f, struct model_span *span)
         span->attrs = f->attrs_at[depth];
         f->attrs_at[depth] = MODEL_NONE;
         f->side_count--;
+        split_open(f, span);
     }
     if (f->side_deepest > depth)
         forget_deeper(f, depth);
@@ -147,6 +161,9 @@ static void take_thread(struct feed *f, const struct trace_thread *r)
 {
     struct model_thread *t = thread_of(f);
     const int64_t at_ns = feed_ns(f, r->ticks);
+    // As a process ends, one thread writes the ends of those that live on.
+    if (r->op == TRACE_THREAD_END && r->tid != t->tid)
+        return;
     if (r->op == TRACE_THREAD_END) {
         t->end_ns = at_ns;
         t->end_is_exact = 1;

@@ -44,6 +44,7 @@ struct model_attrs {
     uint64_t item;
     uint64_t max_ns; // of a fold: the longest single call; 0 otherwise
     int has_item;
+    int is_open; // it had not returned when its process was killed, which is where it ends here
 };
 
 // One interval. Spans of a thread are ordered by end; a parent comes after its children.

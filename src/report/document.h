@@ -149,6 +149,13 @@ void document_note_cut_calls(struct document *d);
 // "97 %", the part of the time on the CPU; "" without time, "n/a" where it could not be told.
 const char *document_cpu_text(const struct document *d, const struct facts_split *split);
 
+// How much of the run passed before the first library of ours was up in a process of it: exec, the
+// dynamic loader. -1: none came up.
+int64_t document_before_agent_ns(const struct document *d);
+
+// The call that the thread had not returned from when its process was killed; NULL: none is known.
+const struct model_span *document_open_call(const struct model_thread *t);
+
 // Adds `more` to *sum, part by part.
 void document_split_add(struct facts_split *sum, const struct facts_split *more);
 

@@ -7,6 +7,21 @@
 #include "base/stats.h"
 #include "report/figure.h"
 
+// What folded calls, whose ends are not known one by one, mean for the count.
+static const char *folded_text(const struct document *d)
+{
+    const struct facts *f = d->facts;
+    if (!f->item_folded_calls)
+        return "";
+    const char *count = figure_count(d->arena, f->item_folded_calls);
+    if (!f->folded_are_items)
+        return arena_printf(
+            d->arena, "; %s short calls there, which were only summed up, are left out", count);
+    return arena_printf(d->arena,
+        "; %s of them are short calls that were only summed up%s: when each was done is not known",
+        count, f->counted_by == FACTS_BY_ITEM_STAGE ? " (parts of an item, perhaps)" : "");
+}
+
 static const char *items_text(const struct document *d)
 {
     const struct facts *f = d->facts;
@@ -17,14 +32,16 @@ static const char *items_text(const struct document *d)
         if (d->item_stage_unknown)
             return arena_printf(
                 d->arena, "none: nothing named '%s' was seen (--item-stage)", stage);
-        return arena_printf(d->arena, "%s, counted at %s (--item-stage)", count, stage);
+        return arena_printf(
+            d->arena, "%s, counted at %s (--item-stage)%s", count, stage, folded_text(d));
     case FACTS_BY_MARKS:
         return arena_printf(
             d->arena, "%s, counted by the program's own marks (lm_item_end)", count);
     case FACTS_BY_INFERENCE:
-        return arena_printf(d->arena, "%s, counted by inference calls × batch", count);
+        return arena_printf(
+            d->arena, "%s, counted by inference calls × batch%s", count, folded_text(d));
     case FACTS_BY_DECODES:
-        return arena_printf(d->arena, "%s, counted by decode calls", count);
+        return arena_printf(d->arena, "%s, counted by decode calls%s", count, folded_text(d));
     default:
         return "none were seen; --item-stage NAME tells what to count";
     }

@@ -6,6 +6,11 @@
 
 #include "report/figure.h"
 
+// Below this part of the window the time before the agent is not worth a line.
+#define BEFORE_AGENT_RATIO 0.05
+
+#define OPEN_CALLS_SHOWN 3u
+
 // The steady time of the threads that carry items: what the table divides.
 static struct facts_split sum_carriers(const struct facts *f)
 {
@@ -98,6 +103,62 @@ static void note_others(struct document *d, const struct facts_split *total)
     buf_fini(&text);
 }
 
+int64_t document_before_agent_ns(const struct document *d)
+{
+    int64_t first_ns = -1;
+    for (size_t i = 0; i < d->model->processes.count; i++) {
+        const struct model_process *p = &d->model->processes.at[i];
+        if (p->has_agent && (first_ns < 0 || p->agent_ns < first_ns))
+            first_ns = p->agent_ns;
+    }
+    return first_ns;
+}
+
+// In a short program the window, which begins with the run where no items are counted, is mostly
+// over before anything in it can be seen.
+static void note_before_agent(struct document *d)
+{
+    const struct facts *f = d->facts;
+    const int64_t before_ns = document_before_agent_ns(d) - f->startup_ns;
+    if (before_ns <= 0 || (double)before_ns < (double)f->steady_ns * BEFORE_AGENT_RATIO)
+        return;
+    const int64_t part_ns = before_ns < f->steady_ns ? before_ns : f->steady_ns;
+    document_add(d, DOCUMENT_TEXT,
+        arena_printf(d->arena,
+            "The first %s of the window (%.0f %%) are in no row: the program was being started and "
+            "its libraries loaded (exec, the dynamic loader), before it could be looked into.",
+            figure_duration(d->arena, (uint64_t)part_ns),
+            (double)part_ns / (double)f->steady_ns * 100));
+}
+
+const struct model_span *document_open_call(const struct model_thread *t)
+{
+    const struct model_span *last = t->spans.count ? &t->spans.at[t->spans.count - 1] : NULL;
+    return last && last->attrs != MODEL_NONE && t->attrs.at[last->attrs].is_open ? last : NULL;
+}
+
+// "nanosleep for 2.01 s (thread 4711 worker), ...": what the program was in when it was killed.
+static void note_open_calls(struct document *d)
+{
+    struct buf text = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < d->model->threads.count; i++) {
+        const struct model_thread *t = &d->model->threads.at[i];
+        const struct model_span *s = document_open_call(t);
+        if (!s || count++ >= OPEN_CALLS_SHOWN)
+            continue;
+        buf_printf(&text, "%s%s for %s (thread %u%s%s)", text.length_bytes ? ", " : "",
+            d->model->names.at[s->name].text, figure_duration(d->arena, s->dur_ns), t->tid,
+            *t->label ? " " : "", t->label);
+    }
+    if (count > OPEN_CALLS_SHOWN)
+        buf_printf(&text, ", and %zu more", count - OPEN_CALLS_SHOWN);
+    if (count)
+        document_add(d, DOCUMENT_TEXT,
+            arena_printf(d->arena, "Still waiting when it was killed: %s.", buf_text(&text)));
+    buf_fini(&text);
+}
+
 // Over all threads and the whole run, whatever the window: the check that no time was lost.
 static void add_reconciliation(struct document *d)
 {
@@ -153,7 +214,9 @@ void document_fill_stages(struct document *d)
         document_add_legend(d);
         document_note_cut_calls(d);
         note_others(d, &total);
+        note_before_agent(d);
     }
+    note_open_calls(d);
     if (f->threads.count)
         add_reconciliation(d);
 }

@@ -195,6 +195,8 @@ static int reader_check(struct trace_reader *reader, struct trace_check *out)
     for (size_t i = 0; i < trace_reader_damage_count(reader); i++)
         check_find(&c, "%s", trace_reader_damage(reader, i).text);
     out->is_cut = trace_reader_is_cut(reader);
+    for (size_t i = 0; i < c.threads.count; i++)
+        vec_fini(&c.threads.at[i].parts);
     vec_fini(&c.threads);
     vec_fini(&c.images);
     trace_reader_close(&reader);

@@ -10,11 +10,10 @@
 
 #include "base/vec.h"
 
-// The spans of a thread at one depth since the level above closed.
-struct check_level {
-    int has_span;
-    uint64_t first_start_ticks, last_end_ticks;
-    uint64_t fold_start_ticks; // of the earliest FOLD; UINT64_MAX: none
+// A span or FOLD that has ended, and what it lies in has not.
+struct check_part {
+    uint64_t start_ticks, end_ticks;
+    uint8_t depth, is_fold;
 };
 
 struct check_thread {
@@ -24,9 +23,8 @@ struct check_thread {
     uint64_t last_ticks;
     uint64_t seen_records;
     int is_ended;
-    int has_gap; // records were dropped: levels may lack their parents
-    unsigned deepest;
-    struct check_level levels[257];
+    int has_gap;                  // records were dropped: parts may lack what they lie in
+    VEC(struct check_part) parts; // in the order of their records
 };
 
 struct check_image {
@@ -54,6 +52,13 @@ void check_record(struct check *c, struct check_thread *t, struct check_image *i
 
 // Forgets what binds later records to earlier ones.
 void check_thread_forget(struct check_thread *t);
+
+// Whether it is of the thread in whose segment it stands: as a process ends, one thread writes the
+// ends of those that live on.
+static inline int check_is_own(const struct check *c, const struct trace_thread *r)
+{
+    return r->op != TRACE_THREAD_END || r->tid == c->block->id.tid;
+}
 
 struct check_image *check_image_get(struct check *c, uint32_t pid, uint64_t image_ticks);
 

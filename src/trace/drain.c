@@ -306,8 +306,11 @@ void drain_process_ended(struct drain *d, uint32_t pid)
 {
     directory_look(d);
     for (size_t i = 0; i < d->processes.count; i++)
-        if (d->processes.at[i].pid == pid)
+        if (d->processes.at[i].pid == pid) {
             d->processes.at[i].is_ended = 1;
+            if (d->options.clock && !d->processes.at[i].ended_ticks)
+                d->processes.at[i].ended_ticks = ticks_now(d->options.clock->is_tsc);
+        }
 }
 
 int drain_finish(struct drain *d, struct err *e)

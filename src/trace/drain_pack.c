@@ -60,13 +60,38 @@ static void header_look(struct drain *d, const struct trace_name *name, struct s
     }
 }
 
-static void records_count(struct drain *d, const uint8_t *bytes, size_t length_bytes)
+// When the record was written; 0: it does not say.
+static uint64_t ticks_of(const struct trace_record *r)
+{
+    switch (r->kind) {
+    case TRACE_SPAN:
+        return r->span->end_ticks;
+    case TRACE_SPAN_LONG:
+        return r->span_long->end_ticks;
+    case TRACE_THREAD:
+        return r->thread->ticks;
+    case TRACE_ITEM:
+        return r->item->ticks;
+    case TRACE_QUEUE:
+        return r->queue->ticks;
+    case TRACE_COUNTER:
+        return r->counter->ticks;
+    default:
+        return 0;
+    }
+}
+
+static void records_count(
+    struct drain *d, struct drain_thread *t, const uint8_t *bytes, size_t length_bytes)
 {
     struct trace_cursor c = {.at = bytes, .length_bytes = length_bytes};
     struct trace_record r;
     while (trace_records_next(&c, &r) > 0) {
         d->stats.records++;
         d->stats.spans += r.kind == TRACE_SPAN || r.kind == TRACE_SPAN_LONG || r.kind == TRACE_FOLD;
+        const uint64_t ticks = ticks_of(&r);
+        if (ticks > t->last_ticks)
+            t->last_ticks = ticks;
     }
 }
 
@@ -110,7 +135,7 @@ static int part_pack(
     d->used_budget_bytes += got_bytes;
     d->stats.raw_bytes += got_bytes;
     d->stats.stored_bytes += trace_pack_file_bytes(d->options.pack) - before_bytes;
-    records_count(d, room, got_bytes);
+    records_count(d, t, room, got_bytes);
     return 0;
 }
 
@@ -169,6 +194,9 @@ static int segment_take(struct drain *d, struct drain_thread *t, const struct tr
             part_pack(d, t, look, e) < 0)
             return -1;
     }
+    if (is_last_chance && look->is_usable && !is_trace_full(d) &&
+        drain_wait_pack(d, t, look->fd, e) < 0)
+        return -1;
     if (is_last_chance || (look->is_complete && look->is_usable))
         segment_finish(d, t, name, look);
     else

@@ -18,6 +18,7 @@ struct drain_thread {
     uint32_t next_seq;     // the segment that is packed next, or that is being packed
     uint32_t next_part;    // of it
     uint64_t packed_bytes; // of its records, in parts so far
+    uint64_t last_ticks;   // the latest time in its records so far
     int has_records;
     int is_stopped; // this round: an earlier segment is not complete yet
 };
@@ -26,6 +27,7 @@ struct drain_process {
     uint32_t pid;
     uint64_t image_ticks;
     uint64_t packed_text_bytes, packed_hash, packed_mono_ns;
+    uint64_t ended_ticks; // when that was found; 0: it was not
     int is_packed, is_end_packed;
     int is_ended; // it is gone for certain: its open segments are complete
     int is_exec;  // it said that it calls exec
@@ -75,6 +77,11 @@ int drain_file_open(struct drain *d, const struct trace_name *name, size_t *file
 // drain_pack.c: 0, or -1 with a message when the trace cannot be written.
 int drain_segment_pack(struct drain *d, const struct trace_name *name, struct err *e);
 int drain_process_pack(struct drain *d, const struct trace_name *name, struct err *e);
+
+// drain_wait.c: the call that a killed process was in, told by the header of a thread's last
+// segment (open as `fd`), behind its records. 0, or -1 with a message when the trace cannot be
+// written.
+int drain_wait_pack(struct drain *d, struct drain_thread *t, int fd, struct err *e);
 
 // drain_pool.c
 void drain_pool_init(struct drain *d);

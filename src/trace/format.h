@@ -107,6 +107,7 @@ enum trace_attr_key {
     TRACE_ATTR_ITEM = 4,   // value: the item that the span worked on (of the process)
     TRACE_ATTR_CALLER = 5, // reserved for the object that called
     TRACE_ATTR_SOURCE = 6, // value: width | height << 32 of the input, where SHAPE is the output
+    TRACE_ATTR_OPEN = 7,   // value 1: had not returned when its process was killed, where it ends
     TRACE_ATTR_KEY_COUNT
 };
 
@@ -255,7 +256,13 @@ struct trace_segment {
     uint32_t length_bytes; // of the file
     uint32_t state;        // enum trace_segment_state; written with release order
     uint64_t used_bytes; // records behind this header; grows with release order, whole records only
-    uint64_t zero[2];
+    // The waiting call that the thread is in, for when its process dies there. The start is written
+    // last, and 0 first when the rest changes.
+    uint64_t wait_start_ticks; // 0: none
+    uint16_t wait_name;
+    uint8_t wait_depth;
+    uint8_t zero;
+    uint32_t zero2;
 };
 static_assert(sizeof(struct trace_segment) == 64, "on disk");
 static_assert(offsetof(struct trace_segment, used_bytes) == 40, "on disk");

@@ -75,7 +75,7 @@ static struct trace_segment *claim_ready(
 }
 
 // More are let go, so that the memory that lies idle is bounded.
-#define KEPT_MOST 16u
+#define KEPT_MOST 32u
 
 static void let_go(struct trace_segment *s, enum trace_segment_state state)
 {
@@ -84,13 +84,34 @@ static void let_go(struct trace_segment *s, enum trace_segment_state state)
     munmap(s, length_bytes);
 }
 
-static void drop_kept(struct trace_writer *w, struct trace_place *place)
+// The oldest of the kept segments, which is kept no more. NULL: there is none.
+static struct trace_segment *take_kept(struct trace_writer *w, struct trace_place *place)
 {
-    if (!w->kept)
-        return;
-    let_go(w->kept, TRACE_SEGMENT_FULL);
-    w->kept = NULL;
+    struct trace_segment *s = w->kept[0];
+    if (!s)
+        return NULL;
+    for (int i = 0; i + 1 < TRACE_WRITER_KEPT; i++)
+        w->kept[i] = w->kept[i + 1];
+    w->kept[TRACE_WRITER_KEPT - 1] = NULL;
     atomic_fetch_sub_explicit(&place->kept_count, 1, memory_order_relaxed);
+    return s;
+}
+
+// Whether it is kept now, as the newest.
+static int keep(struct trace_writer *w, struct trace_place *place, struct trace_segment *s)
+{
+    int free = 0;
+    while (free < TRACE_WRITER_KEPT && w->kept[free])
+        free++;
+    if (free == TRACE_WRITER_KEPT || s->length_bytes != TRACE_SEGMENT_LARGE_BYTES)
+        return 0;
+    if (atomic_fetch_add_explicit(&place->kept_count, 1, memory_order_relaxed) >= KEPT_MOST) {
+        atomic_fetch_sub_explicit(&place->kept_count, 1, memory_order_relaxed);
+        return 0;
+    }
+    w->kept[free] = s;
+    __atomic_store_n(&s->state, (uint32_t)TRACE_SEGMENT_KEPT, __ATOMIC_RELEASE);
+    return 1;
 }
 
 // The full segment stays mapped when there is room for one more; else it is let go.
@@ -99,15 +120,8 @@ static void retire(struct trace_writer *w, struct trace_place *place)
     struct trace_segment *s = w->segment;
     w->cursor = w->limit = NULL;
     w->segment = NULL;
-    if (s->length_bytes != TRACE_SEGMENT_LARGE_BYTES ||
-        atomic_fetch_add_explicit(&place->kept_count, 1, memory_order_relaxed) >= KEPT_MOST) {
-        if (s->length_bytes == TRACE_SEGMENT_LARGE_BYTES)
-            atomic_fetch_sub_explicit(&place->kept_count, 1, memory_order_relaxed);
+    if (!keep(w, place, s))
         let_go(s, TRACE_SEGMENT_FULL);
-        return;
-    }
-    w->kept = s;
-    __atomic_store_n(&s->state, (uint32_t)TRACE_SEGMENT_KEPT, __ATOMIC_RELEASE);
 }
 
 static int segment_path(char *out, size_t out_bytes, const struct trace_writer *w,
@@ -136,25 +150,25 @@ static void start_segment(struct trace_writer *w, const struct trace_place *plac
     __atomic_store_n(&s->magic, TRACE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
 }
 
-// The kept segment, when the launcher has returned it: it gets the next name. Its memory is mapped,
-// and warm. NULL: it is not to be had, and let go.
+// The oldest kept segment, when the launcher has returned it: it gets the next name. Its memory is
+// mapped, and warm. NULL: none is to be had; where no more can be kept the oldest is let go.
 static struct trace_segment *claim_kept(
     struct trace_writer *w, struct trace_place *place, const char *path)
 {
     char old_path[sizeof place->run_dir + TRACE_NAME_BYTES];
-    struct trace_segment *s = w->kept;
+    struct trace_segment *s = w->kept[0];
     if (!s)
         return NULL;
-    if (__atomic_load_n(&s->magic, __ATOMIC_ACQUIRE) == TRACE_SEGMENT_RETURNED &&
-        segment_path(old_path, sizeof old_path, w, place, s->segment_seq) == 0) {
+    int is_returned = __atomic_load_n(&s->magic, __ATOMIC_ACQUIRE) == TRACE_SEGMENT_RETURNED;
+    if (!is_returned && !w->kept[TRACE_WRITER_KEPT - 1])
+        return NULL;
+    take_kept(w, place);
+    if (is_returned && segment_path(old_path, sizeof old_path, w, place, s->segment_seq) == 0) {
         start_segment(w, place, s, s->length_bytes);
-        if (syscall(SYS_renameat2, AT_FDCWD, old_path, AT_FDCWD, path, 1 /* NOREPLACE */) == 0) {
-            w->kept = NULL;
-            atomic_fetch_sub_explicit(&place->kept_count, 1, memory_order_relaxed);
+        if (syscall(SYS_renameat2, AT_FDCWD, old_path, AT_FDCWD, path, 1 /* NOREPLACE */) == 0)
             return s;
-        }
     }
-    drop_kept(w, place);
+    let_go(s, TRACE_SEGMENT_FULL);
     return NULL;
 }
 
@@ -186,7 +200,9 @@ int trace_writer_advance(struct trace_writer *w, struct trace_place *place)
 
 void trace_writer_close(struct trace_writer *w, struct trace_place *place)
 {
-    drop_kept(w, place);
+    struct trace_segment *s;
+    while ((s = take_kept(w, place)))
+        let_go(s, TRACE_SEGMENT_FULL);
     w->cursor = w->limit = NULL;
     if (w->segment)
         let_go(w->segment, TRACE_SEGMENT_CLOSED);

@@ -20,10 +20,13 @@ struct trace_place {
     _Atomic uint32_t kept_count; // segments kept by all writers
 };
 
+#define TRACE_WRITER_KEPT 2
+
 struct trace_writer {
     uint8_t *cursor, *limit; // both NULL: no segment
     struct trace_segment *segment;
-    struct trace_segment *kept; // the one before, to be written again when the launcher returned it
+    // Those before, the older first, to be written again when the launcher has returned them.
+    struct trace_segment *kept[TRACE_WRITER_KEPT];
     uint32_t thread_seq, segment_seq, tid;
     uint32_t dropped_records;
 };

@@ -11,6 +11,7 @@ static int is_off;
 static void note_jump(void)
 {
     struct agent_thread *t = agent_self;
+    hook_wait_note(t, NULL); // a signal handler may leave a call that waits
     if (!is_off && t->depth_limit && t->depth)
         t->busy = AGENT_JUMPED;
 }

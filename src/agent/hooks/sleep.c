@@ -19,7 +19,7 @@ static int is_off;
     HOOK_EXPORT ret call(params)                                                                   \
     {                                                                                              \
         static struct hook_name name = {#call, "wait", cause, AGENT_FOLD_SHORT, 0};                \
-        HOOK_SPAN_UNLESS(is_off, span, &name);                                                     \
+        HOOK_WAIT_UNLESS(is_off, span, &name);                                                     \
         return call##_next()(args);                                                                \
     }
 
@@ -69,7 +69,7 @@ __attribute__((noinline)) static int first_polled(struct pollfd *fds, nfds_t n)
     HOOK_EXPORT int call(params)                                                                   \
     {                                                                                              \
         static struct hook_name names[POLL_COUNT] = POLL_NAMES(#call);                             \
-        HOOK_SPAN_UNLESS(is_off, span, &names[is_off ? POLL_OTHER : poll_kind(first_fd)]);         \
+        HOOK_WAIT_UNLESS(is_off, span, &names[is_off ? POLL_OTHER : poll_kind(first_fd)]);         \
         return call##_next()(args);                                                                \
     }
 

@@ -19,7 +19,7 @@ static int is_off;
 #define WAIT_SPAN(variable, call)                                                                  \
     static struct hook_name variable##_name = {                                                    \
         call, "wait", TRACE_CAUSE_LOCK, AGENT_FOLD_SHORT, 0};                                      \
-    HOOK_SPAN_UNLESS(is_off, variable, &variable##_name)
+    HOOK_WAIT_UNLESS(is_off, variable, &variable##_name)
 
 // A lock that is tried first, so that only a wait is recorded.
 #define TRIED_CALL(call, try, params, args, try_args)                                              \

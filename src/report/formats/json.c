@@ -111,12 +111,16 @@ static struct json *write_collection(const struct document *d)
     return object;
 }
 
-static struct json *write_windows(const struct facts *f)
+static struct json *write_windows(const struct document *d)
 {
+    const struct facts *f = d->facts;
+    const int64_t before_agent_ns = document_before_agent_ns(d);
     struct json *object = json_object();
     json_put_real(object, "startup_s", (double)f->startup_ns / 1e9);
     json_put_real(object, "steady_s", (double)f->steady_ns / 1e9);
     json_put_real(object, "teardown_s", (double)f->teardown_ns / 1e9);
+    json_put(object, "before_agent_s",
+        before_agent_ns < 0 ? json_null() : json_real((double)before_agent_ns / 1e9));
     return object;
 }
 
@@ -127,6 +131,8 @@ static struct json *write_items(const struct facts *f)
     put_count(object, "count", f->items);
     json_put_string(object, "counted_by", words[f->counted_by]);
     json_put_string(object, "stage", f->item_stage ? f->item_stage : "");
+    put_count(object, "folded_calls", f->item_folded_calls);
+    json_put_bool(object, "folded_are_items", f->folded_are_items);
     return object;
 }
 
@@ -172,8 +178,13 @@ static struct json *write_stage(const struct document *d, const struct facts_sta
     put_ms(object, "p50_ms", l->p50_ns, l->n > 0);
     put_ms(object, "p95_ms", l->p95_ns, l->p95_is_valid);
     put_ms(object, "p99_ms", l->p99_ns, l->p99_is_valid);
-    put_ms(object, "max_ms", l->max_ns, l->n > 0);
+    put_ms(object, "max_ms", l->max_ns > s->folded.max_ns ? l->max_ns : s->folded.max_ns,
+        l->n > 0 || s->folded.max_ns > 0);
     put_count(object, "n", l->n);
+    put_count(object, "folded_calls", s->folded.calls);
+    put_ms(object, "folded_mean_ms", s->folded.calls ? s->folded.own_ns / s->folded.calls : 0,
+        s->folded.calls > 0);
+    put_ms(object, "folded_max_ms", s->folded.max_ns, s->folded.max_ns > 0);
     put_count(object, "bytes", s->bytes);
     put_count(object, "pixels", s->pixels);
     put_seconds(object, "library_cpu_s", s->library_cpu_ns);
@@ -233,6 +244,10 @@ static struct json *write_threads(const struct document *d)
         put_split(steady, &f->steady);
         json_put(row, "steady", steady);
         put_count(row, "dropped_spans", t->dropped_records);
+        const struct model_span *open = document_open_call(t);
+        json_put(row, "open_call",
+            open ? json_string(d->model->names.at[open->name].text) : json_null());
+        json_put(row, "open_call_s", open ? json_real((double)open->dur_ns / 1e9) : json_null());
         json_append(array, row);
     }
     return array;
@@ -380,8 +395,9 @@ static struct json *write_findings(const struct verdict *v)
 static struct json *write_kinds(const struct facts *f)
 {
     static const char *const derived[] = {"windows", "throughput_per_s", "stages.share",
-        "stages.occupancy", "stages.p50_ms", "stages.p95_ms", "stages.p99_ms", "unattributed",
-        "reconciliation", "queues.mean_depth", "queues.occupancy", "functions", "machine"};
+        "stages.occupancy", "stages.p50_ms", "stages.p95_ms", "stages.p99_ms",
+        "stages.folded_mean_ms", "unattributed", "reconciliation", "queues.mean_depth",
+        "queues.occupancy", "functions", "machine"};
     struct json *object = json_object();
     for (size_t i = 0; i < sizeof derived / sizeof *derived; i++)
         json_put_string(object, derived[i], "derived");
@@ -417,7 +433,7 @@ static void write_report(const struct document *d, const struct report_options *
     struct json *root = json_object();
     json_put_string(root, "schema", SCHEMA);
     put_run(root, d);
-    json_put(root, "windows", write_windows(f));
+    json_put(root, "windows", write_windows(d));
     json_put(root, "items", write_items(f));
     json_put(root, "throughput_per_s",
         f->throughput_per_s > 0 ? json_real(f->throughput_per_s) : json_null());

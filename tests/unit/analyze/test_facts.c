@@ -118,10 +118,47 @@ static void test_folds_in_the_window(void **state)
     const struct facts_stage *load = facts_stage_find(f, "load");
     assert_int_equal(load->split.wall_ns, 2 * MS);
     assert_int_equal(load->calls, 100);
-    assert_int_equal(load->latency.n, 100);
+    assert_int_equal(load->latency.n, 0);
+    assert_int_equal(load->folded.calls, 100);
+    assert_int_equal(load->folded.own_ns, 4 * MS);
+    assert_int_equal(load->folded.max_ns, 0);
     assert_int_equal(f->threads.at[0].unattributed_ns, 24 * MS - 4 * MS);
     assert_int_equal(f->threads.at[0].unattributed.wall_ns, 18 * MS - 2 * MS);
     check_sums(f);
+    done(f, m);
+}
+
+// Folded calls have no distribution: they stay out of the quantiles of those recorded one by one.
+static void test_quantiles_are_of_single_calls(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 100; i++)
+        sketch_call(&s, "jpeg_start_decompress", "decode", ((uint64_t)i + 1) * MS);
+    struct model_thread *t = &s.m->threads.at[0];
+    vec_push(&t->attrs)->max_ns = 7 * MS;
+    *vec_push(&t->spans) = (struct model_span){.start_ns = s.now_ns,
+        .dur_ns = 900 * MS,
+        .self_ns = 800 * MS,
+        .name = model_name_id(s.m, "jpeg_read_scanlines", "decode", TRACE_CAUSE_OTHER),
+        .calls = 100000,
+        .split = MODEL_NONE,
+        .attrs = 0,
+        .parent = MODEL_NONE,
+        .is_fold = 1};
+    sketch_cpu(&s, 900 * MS);
+    struct facts *f = facts_of(&s, &m, "no such stage");
+    const struct facts_stage *decode = facts_stage_find(f, "decode");
+    assert_int_equal(decode->calls, 100100);
+    assert_int_equal(decode->latency.n, 100);
+    assert_in_range(decode->latency.p50_ns, 49 * MS, 51 * MS);
+    assert_in_range(decode->latency.p95_ns, 94 * MS, 96 * MS);
+    assert_int_equal(decode->latency.max_ns, 100 * MS);
+    assert_int_equal(decode->folded.calls, 100000);
+    assert_int_equal(decode->folded.own_ns, 800 * MS);
+    assert_int_equal(decode->folded.max_ns, 7 * MS);
     done(f, m);
 }
 
@@ -380,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_nothing_at_all),
         cmocka_unit_test(test_spans_are_cut_at_the_edges),
         cmocka_unit_test(test_folds_in_the_window),
+        cmocka_unit_test(test_quantiles_are_of_single_calls),
         cmocka_unit_test(test_folds_written_late_change_nothing),
         cmocka_unit_test(test_who_carries_items),
         cmocka_unit_test(test_waiting_within_a_call_is_not_idle),

@@ -79,6 +79,63 @@ static void test_items_at_the_stage_that_was_asked_for(void **state)
     done(f, m);
 }
 
+// 20 times 500 calls of `folded`, which take 5 ms and are summed up, and before them one of
+// `single`, which takes 10 ms, where there is such.
+static struct facts *facts_of_folds(struct model **m, const char *item_stage, const char *stage,
+    const char *single, const char *folded)
+{
+    struct sketch s = sketch_new(2, 0);
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 20; i++) {
+        if (single)
+            sketch_call(&s, single, stage, 10 * MS);
+        *vec_push(&s.m->threads.at[0].spans) = (struct model_span){.start_ns = s.now_ns,
+            .dur_ns = 5 * MS,
+            .self_ns = 5 * MS,
+            .name = model_name_id(s.m, folded, stage, TRACE_CAUSE_OTHER),
+            .calls = 500,
+            .split = MODEL_NONE,
+            .attrs = MODEL_NONE,
+            .parent = MODEL_NONE,
+            .is_fold = 1};
+        sketch_cpu(&s, 5 * MS);
+    }
+    return facts_of(&s, m, item_stage);
+}
+
+static void check_folds(const char *item_stage, const char *stage, const char *single,
+    const char *folded, uint64_t items, uint64_t folded_calls, int are_items)
+{
+    struct model *m;
+    struct facts *f = facts_of_folds(&m, item_stage, stage, single, folded);
+    assert_int_equal(f->counted_by, FACTS_BY_ITEM_STAGE);
+    assert_int_equal(f->items, items);
+    assert_int_equal(f->item_folded_calls, folded_calls);
+    assert_int_equal(f->folded_are_items, are_items);
+    // When a folded call was done is not known, and so no time between items.
+    assert_int_equal(f->item_latency.n, are_items ? 0 : 19);
+    assert_int_equal(f->item_latency.max_ns, are_items ? 0 : 15 * MS);
+    assert_true(are_items ? f->gap_spread_ratio < 0 : f->gap_spread_ratio == 0);
+    done(f, m);
+}
+
+static void test_items_at_a_stage_with_folded_calls(void **state)
+{
+    (void)state;
+    static const char start[] = "jpeg_start_decompress", lines[] = "jpeg_read_scanlines";
+    check_folds("resize", "resize", "plan", "row", 20, 10000, 0);
+    check_folds("resize", "resize", NULL, "row", 10000, 10000, 1);
+    // Whoever names a call wants every one of it.
+    check_folds("row", "resize", "plan", "row", 10000, 10000, 1);
+    check_folds("plan", "resize", "plan", "row", 20, 0, 0);
+    // What makes an image is known better than by how it was recorded.
+    check_folds("decode", "decode", start, lines, 20, 10000, 0);
+    check_folds("decode", "decode", "jpeg_read_header", lines, 20, 10000, 0);
+    check_folds("decode", "decode", "jpeg_read_header", "cv::imdecode", 10000, 10000, 1);
+    check_folds("decode", "decode", start, "jpeg_mem_src", 20, 10000, 0);
+    check_folds(lines, "decode", start, lines, 10000, 10000, 1);
+}
+
 static void test_fewer_than_two_items_is_one_window(void **state)
 {
     (void)state;
@@ -103,6 +160,7 @@ int main(void)
         cmocka_unit_test(test_items_by_inference_times_batch),
         cmocka_unit_test(test_items_by_marks_with_batches_and_latency),
         cmocka_unit_test(test_items_at_the_stage_that_was_asked_for),
+        cmocka_unit_test(test_items_at_a_stage_with_folded_calls),
         cmocka_unit_test(test_fewer_than_two_items_is_one_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,37 @@ static void test_split_and_attributes_go_to_their_depth(void **state)
     assert_int_equal(t->spans.at[2].attrs, MODEL_NONE);
 }
 
+// Nobody measured the split of a waiting call whose process was killed in it: it waited throughout.
+static void test_a_call_open_at_death_waited(void **state)
+{
+    struct fixture *x = *state;
+    add_attr(&x->records, 0, TRACE_ATTR_OPEN, 0, 0); // says no
+    add_span(&x->records, 0, 1, 10, 20);
+    add_attr(&x->records, 0, TRACE_ATTR_OPEN, 0, 1);
+    add_span(&x->records, 0, 1, 30, 90);
+    const struct model_thread *t = feed_all(x);
+    assert_int_equal(t->spans.at[0].split, MODEL_NONE);
+    assert_false(t->attrs.at[t->spans.at[0].attrs].is_open);
+    assert_true(t->attrs.at[t->spans.at[1].attrs].is_open);
+    const struct model_split *split = &t->splits.at[t->spans.at[1].split];
+    assert_int_equal(split->off_ns, 60);
+    assert_int_equal(split->runq_ns, 0);
+    assert_int_equal(split->cause, x->m->names.at[t->spans.at[1].name].cause);
+}
+
+// As a process ends, one of its threads writes the ends of those that live on.
+static void test_the_end_of_another_thread(void **state)
+{
+    struct fixture *x = *state;
+    const uint32_t tid = x->m->threads.at[0].tid;
+    add_span(&x->records, 0, 1, 10, 20);
+    add_thread(&x->records, TRACE_THREAD_END, tid + 1, 25, 5000, 600);
+    const struct model_thread *t = feed_all(x);
+    assert_false(t->end_is_exact);
+    assert_int_equal(t->cpu_ns, UINT64_MAX);
+    assert_int_equal(t->end_ns, 20);
+}
+
 static void test_split_of_a_lost_span_goes_to_none(void **state)
 {
     struct fixture *x = *state;
@@ -414,6 +445,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_child_time_is_not_the_parents),
         TEST(test_split_and_attributes_go_to_their_depth),
+        TEST(test_a_call_open_at_death_waited),
+        TEST(test_the_end_of_another_thread),
         TEST(test_split_of_a_lost_span_goes_to_none),
         TEST(test_fold_counts_as_its_calls),
         TEST(test_folds_between_a_span_and_its_children),

@@ -248,6 +248,9 @@ struct sample *sample_pipeline(void)
         add_stage(s, "decode", 60, split_of(2430, 4, TRACE_CAUSE_IO, 0), 3428);
     decode->pixels = 740 * (uint64_t)MS;
     decode->bytes = 61 * (uint64_t)MS;
+    decode->calls += 29751;
+    decode->folded =
+        (struct facts_folded){.calls = 29751, .own_ns = 2304 * (uint64_t)MS, .max_ns = 1890000};
     add_stage(s, "infer", 60, split_of(670, 16, TRACE_CAUSE_LOCK, 0), 3428)->library_cpu_ns =
         800 * MS;
     add_stage(s, "load", 120, split_of(22, 0, TRACE_CAUSE_IO, 81), 3428)->bytes = 61 * (uint64_t)MS;
@@ -414,6 +417,7 @@ struct sample *sample_damaged(void)
     struct facts *f = &s->facts;
     set_windows(s, 0, 50, 0);
     add_process(s, "crash", 1, TRACE_SPLIT_NONE);
+    s->model->processes.at[0].agent_ns = 12 * MS;
     f->split_is_measured = 0;
     add_stage(s, "decode", 3, split_of(30, 0, TRACE_CAUSE_OTHER, 0), 50);
     f->unattributed = split_of(20, 0, TRACE_CAUSE_OTHER, 0);

@@ -43,7 +43,7 @@ static char *path_make(char path[128])
 static void check_stream(struct stream *s, struct trace_check *check)
 {
     const struct trace_block_id id = {
-        .type = TRACE_BLOCK_SEGMENT, .pid = 4711, .image_ticks = UINT64_C(999999000000)};
+        .type = TRACE_BLOCK_SEGMENT, .pid = 4711, .tid = 7, .image_ticks = UINT64_C(999999000000)};
     const struct trace_block_id end = {.type = TRACE_BLOCK_SUMMARY};
     char path[128];
     struct err e = {0};
@@ -98,6 +98,82 @@ static void test_good_streams_have_no_findings(void **state)
     span_between(&split, 3, 1, 2);
     span_between(&split, 3, 3, 4);
     expect(&split, NULL);
+}
+
+static void fold_between(struct stream *s, unsigned depth, uint64_t from, uint64_t to)
+{
+    const struct trace_fold fold = {.kind = TRACE_FOLD,
+        .depth = (uint8_t)depth,
+        .name = 2,
+        .calls = 2,
+        .self_ticks = 1,
+        .first_start_ticks = STREAM_START_TICKS + from,
+        .last_end_ticks = STREAM_START_TICKS + to};
+    stream_add(s, &fold, sizeof fold);
+}
+
+// A folded call is written when it can no longer go on being folded, which may be behind the span
+// that came after it; what it called stands before either.
+static void test_what_folded_calls_made_is_theirs(void **state)
+{
+    (void)state;
+    struct stream below = STREAM, late = STREAM, two = STREAM, folds = STREAM;
+    span_between(&below, 2, 10, 20);
+    fold_between(&below, 1, 5, 30);
+    span_between(&below, 0, 1, 50);
+    expect(&below, NULL);
+    // The span behind has children too, and is written first.
+    span_between(&late, 2, 10, 20);
+    span_between(&late, 2, 42, 45);
+    fold_between(&late, 1, 5, 30);
+    span_between(&late, 1, 40, 50);
+    span_between(&late, 0, 1, 60);
+    expect(&late, NULL);
+    // Two folded calls around, and a span that closes before their FOLDs come.
+    span_between(&two, 2, 10, 20);
+    span_between(&two, 1, 42, 45);
+    fold_between(&two, 0, 8, 25);
+    fold_between(&two, 0, 5, 30);
+    span_between(&two, 0, 40, 50);
+    expect(&two, NULL);
+    fold_between(&folds, 2, 10, 20);
+    span_between(&folds, 2, 22, 24);
+    fold_between(&folds, 1, 5, 30);
+    span_between(&folds, 1, 40, 50);
+    span_between(&folds, 0, 1, 60);
+    expect(&folds, NULL);
+}
+
+static void test_many_children_are_sound(void **state)
+{
+    (void)state;
+    struct stream s = STREAM, folds = STREAM;
+    for (unsigned i = 1; i <= 150000; i++)
+        span_between(&s, 1, 10 * i, 10 * i + 5);
+    span_between(&s, 0, 1, 2000000);
+    expect(&s, NULL);
+    for (unsigned i = 1; i <= 3000; i++)
+        fold_between(&folds, 1, 10 * i, 10 * i + 5);
+    span_between(&folds, 0, 1, 2000000);
+    expect(&folds, NULL);
+}
+
+static void test_disorder_around_folds_is_found(void **state)
+{
+    (void)state;
+    struct stream outside = STREAM, early = STREAM, child = STREAM;
+    span_between(&outside, 2, 32, 40); // behind the FOLD: of no call
+    fold_between(&outside, 1, 5, 30);
+    span_between(&outside, 0, 1, 50);
+    expect(&outside, "more than one level deeper");
+    fold_between(&early, 1, 5, 30);
+    span_between(&early, 0, 10, 50);
+    expect(&early, "calls folded into it began before it");
+    span_between(&child, 2, 10, 45);
+    fold_between(&child, 1, 5, 50);
+    span_between(&child, 1, 40, 60);
+    span_between(&child, 0, 1, 70);
+    expect(&child, NULL); // cannot be told from a call that went on until then
 }
 
 static void test_disorder_is_found(void **state)
@@ -160,7 +236,7 @@ static void test_thread_records_are_checked(void **state)
 {
     (void)state;
     struct stream twice = STREAM, after = STREAM;
-    struct trace_thread thread = {.kind = TRACE_THREAD, .ticks = STREAM_START_TICKS};
+    struct trace_thread thread = {.kind = TRACE_THREAD, .tid = 7, .ticks = STREAM_START_TICKS};
     stream_add(&twice, &thread, sizeof thread);
     stream_add(&twice, &thread, sizeof thread);
     expect(&twice, "the thread begins a second time");
@@ -168,6 +244,12 @@ static void test_thread_records_are_checked(void **state)
     stream_add(&after, &thread, sizeof thread);
     span_between(&after, 0, 1, 2);
     expect(&after, "it comes after its thread's end");
+    // As a process ends, one thread tells the end of another, and goes on.
+    struct stream other = STREAM;
+    thread.tid = 8;
+    stream_add(&other, &thread, sizeof thread);
+    span_between(&other, 0, 1, 2);
+    expect(&other, NULL);
 }
 
 static void test_unknown_kinds_end_their_block(void **state)
@@ -317,6 +399,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_streams_have_no_findings),
+        cmocka_unit_test(test_what_folded_calls_made_is_theirs),
+        cmocka_unit_test(test_many_children_are_sound),
+        cmocka_unit_test(test_disorder_around_folds_is_found),
         cmocka_unit_test(test_disorder_is_found),
         cmocka_unit_test(test_after_a_drop_levels_may_be_missing),
         cmocka_unit_test(test_bad_values_are_found),
