@@ -14,6 +14,10 @@
 #define RUNQ_WORTH_NS 60000u
 // Without the free test the CPU clock is read only when this much has passed.
 #define CPU_CLOCK_STEP_NS 4000u
+// Under a debugger or a tracer the calls of a comparison are switches themselves, and each would
+// ask for the next: after so many comparisons so close together these no longer count.
+#define STORM_TICKS agent.idle_ticks
+#define STORM_SYNCS 32u
 // Stack addresses further apart belong to different stacks (coroutines).
 #define SAME_STACK_BYTES (1u << 20)
 // A span with all that is written before it.
@@ -65,6 +69,7 @@ static uint64_t sync_thread(struct agent_thread *t, uint64_t now)
         agent_ns(now - t->sync_ticks) < CPU_CLOCK_STEP_NS)
         return now;
     int saved_errno = errno;
+    t->close_syncs = now - t->sync_ticks < STORM_TICKS ? t->close_syncs + 1 : 0;
     split_arm(t);
     uint64_t cpu_ns = clock_thread_cpu_ns();
     now = agent_ticks();
@@ -87,6 +92,8 @@ static uint64_t sync_thread(struct agent_thread *t, uint64_t now)
             f->what.switches = 0;
         }
     }
+    if (t->close_syncs > STORM_SYNCS)
+        split_arm(t);
     errno = saved_errno;
     return now;
 }

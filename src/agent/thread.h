@@ -98,7 +98,8 @@ struct agent_thread {
     // The switch test: *switch_word == switch_value means not switched out since the last sync.
     const volatile uint64_t *switch_word; // NULL: cannot be told without a system call
     uint64_t sync_ticks, sync_cpu_ns;
-    uint64_t runq_ns; // as last read
+    uint64_t runq_ns;     // as last read
+    uint32_t close_syncs; // comparisons of the clocks in a row, each soon after the one before
     uint64_t voluntary_switches;
     uint64_t aggregate_ticks; // when the aggregates were last written
     uint32_t tid;

@@ -13,9 +13,9 @@
 // One that computes this much of it outside all known stages still is part of the pipeline.
 #define COMPUTES_RATIO 0.2
 // What a span, a switched-out span and a folded call cost the target (docs/benchmarks.md).
-#define SPAN_COST_NS 22.0
+#define SPAN_COST_NS 40.0
 #define SPLIT_COST_NS 1500.0
-#define FOLDED_COST_NS 25.0
+#define FOLDED_COST_NS 80.0
 
 static struct facts_thread *busiest(struct facts *f)
 {
