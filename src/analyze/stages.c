@@ -12,6 +12,8 @@
 #define CARRIES_RATIO 0.001
 // One that computes this much of it outside all known stages still is part of the pipeline.
 #define COMPUTES_RATIO 0.2
+// One that is busy for less than this, and waits for others or its source else, only hands over.
+#define BUSY_RATIO 0.01
 // What a span, a switched-out span and a folded call cost the target (docs/benchmarks.md).
 #define SPAN_COST_NS 40.0
 #define SPLIT_COST_NS 1500.0
@@ -28,6 +30,12 @@ static struct facts_thread *busiest(struct facts *f)
     return best && best->steady.cpu_ns ? best : NULL;
 }
 
+static uint64_t busy_ns(const struct facts_thread *t)
+{
+    const uint64_t waiting_ns = t->idle_ns + t->paced_ns;
+    return t->steady.wall_ns > waiting_ns ? t->steady.wall_ns - waiting_ns : 0;
+}
+
 // The threads that the account of the stages is about: not the pools of libraries, and not those
 // that only wait.
 static void choose_carriers(struct build *b)
@@ -36,7 +44,8 @@ static void choose_carriers(struct build *b)
     const double steady_ns = f->steady_ns > 0 ? (double)f->steady_ns : 1;
     for (size_t i = 0; i < f->threads.count; i++) {
         struct facts_thread *t = &f->threads.at[i];
-        const int works = t->work_ns && (double)t->work_ns >= CARRIES_RATIO * steady_ns;
+        const int works = t->work_ns && (double)t->work_ns >= CARRIES_RATIO * steady_ns &&
+                          (double)busy_ns(t) >= BUSY_RATIO * steady_ns;
         const int computes = (double)t->steady.cpu_ns >= COMPUTES_RATIO * steady_ns;
         t->carries_items = !t->is_pool && (works || computes);
         f->item_threads += (uint32_t)t->carries_items;

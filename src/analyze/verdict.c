@@ -17,6 +17,8 @@
 #define LOST_RATIO 0.01
 #define RESIDUAL_RATIO 0.02
 #define RUN_LEAST_NS 50000000
+#define FAULTS_LEAST 10
+#define FAULTS_PRESSURE_RATIO 0.1
 
 const struct detector *const *detector_all(void)
 {
@@ -137,6 +139,22 @@ static void add_evidence(
         (struct evidence){.text = text, .kind = kind, .value = value, .unit = unit};
 }
 
+// Reads that no call shows: pages of mapped files that came from storage.
+static void add_faults(const struct facts *f, struct verdict *v)
+{
+    const struct facts_machine *m = &f->machine;
+    if (m->major_faults == UINT64_MAX || m->major_faults < FAULTS_LEAST ||
+        m->psi_io_ratio < FAULTS_PRESSURE_RATIO)
+        return;
+    add_evidence(v, EVIDENCE_MEASURED, (double)m->major_faults, "count",
+        arena_printf(v->arena,
+            "memory of mapped files was read from storage %llu times (major faults), which no call "
+            "shows; something waited for I/O %d %% of the time (PSI)",
+            (unsigned long long)m->major_faults, look_percent(m->psi_io_ratio)));
+    *vec_push(&v->how) = "Read mapped files ahead (madvise MADV_WILLNEED, or read them whole), and "
+                         "see whether the time goes.";
+}
+
 // How the steady time was spent, for a verdict that has nothing more to say.
 static void add_overview(const struct facts *f, struct verdict *v)
 {
@@ -239,6 +257,7 @@ static void take_inconclusive(const struct facts *f, struct verdict *v)
             arena_printf(v->arena, "other programs used %.2f of the machine's cores meanwhile",
                 f->machine.other_busy_cores));
     add_overview(f, v);
+    add_faults(f, v);
     add_what_decides(f, v, conflict);
 }
 

@@ -107,7 +107,7 @@ static void add_other_findings(struct document *d)
         if (f == chosen)
             continue;
         if (!b) {
-            document_add(d, DOCUMENT_HEADING, "Also seen");
+            document_add(d, DOCUMENT_HEADING, "Also seen, in the steady time");
             b = document_add(d, DOCUMENT_LIST, NULL);
         }
         if (b->pairs.count < FINDINGS_SHOWN)

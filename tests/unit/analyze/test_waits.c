@@ -195,6 +195,45 @@ static void test_one_sleep_is_no_source(void **state)
     done(&o);
 }
 
+// A thread that hands results over, and waits for them else, is not what the shares are of.
+static void test_a_thread_that_only_hands_over(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(4, 0);
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 100; i++)
+        sketch_call(&s, "cv::imread", "decode", 10 * MS);
+    sketch_thread(&s, 101, "", 0);
+    for (int i = 0; i < 100; i++) {
+        sketch_call(&s, "fwrite", "save", MS / 20);
+        sketch_wait(&s, "pthread_cond_wait", TRACE_CAUSE_LOCK, 995 * MS / 100);
+    }
+    struct outcome o = reach(&s);
+    assert_int_equal(o.f->item_threads, 1);
+    assert_string_equal(
+        o.v->headline, "Decoding is 100 % of the time, on one core, while the other 3 wait");
+    done(&o);
+}
+
+// Mapped files: no call waits, and the time would have no name.
+static void test_faults_from_storage_are_named(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 100; i++) {
+        sketch_call(&s, "cv::imdecode", "decode", 8 * MS);
+        sketch_blocked(&s, TRACE_CAUSE_OTHER, 12 * MS);
+    }
+    sketch_counter(&s, TRACE_METRIC_PROCESS_MAJFLT, 100, 2000 * MS, 117);
+    sketch_counter(&s, TRACE_METRIC_PSI_IO_SOME_US, 0, 2000 * MS, 620000);
+    struct outcome o = reach(&s);
+    expect(&o, "inconclusive", "", CONFIDENCE_INCONCLUSIVE);
+    assert_true(says(o.v, "times (major faults)"));
+    assert_true(says(o.v, "MADV_WILLNEED"));
+    done(&o);
+}
+
 // Two threads with one mutex and no known stage between them.
 static void test_a_lock_without_stages(void **state)
 {
@@ -245,6 +284,8 @@ int main(void)
         cmocka_unit_test(test_a_first_pass_is_not_startup),
         cmocka_unit_test(test_a_slow_first_call_is_not_startup),
         cmocka_unit_test(test_one_sleep_is_no_source),
+        cmocka_unit_test(test_a_thread_that_only_hands_over),
+        cmocka_unit_test(test_faults_from_storage_are_named),
         cmocka_unit_test(test_a_lock_without_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
