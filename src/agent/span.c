@@ -254,6 +254,46 @@ static int is_folded(const struct agent_frame *f, uint64_t dur)
     return (f->what.flags & AGENT_FOLD_SHORT) && !f->what.switches && dur < agent.short_ticks;
 }
 
+// Whether a call is one more of those that `fold` sums up.
+static int is_next(const struct agent_fold *fold, const struct agent_frame *f)
+{
+    return fold->name == f->what.name && f->start_ticks - fold->last_end_ticks < agent.idle_ticks;
+}
+
+static void count_call(struct agent_fold *fold, const struct agent_frame *f, uint64_t now)
+{
+    uint64_t dur = now - f->start_ticks;
+    fold->calls++;
+    fold->self_ticks += dur > f->child_ticks ? dur - f->child_ticks : 0;
+    fold->last_end_ticks = now;
+    if (dur > fold->max_ticks)
+        fold->max_ticks = dur;
+    if (f->what.attr_bits)
+        fold->bytes += f->bytes;
+}
+
+int span_fold_fast(struct agent_thread *t, uint64_t now)
+{
+    uint32_t index = t->depth;
+    struct agent_frame *f = &t->frames[index];
+    struct agent_fold *folds = t->folds[index - 1];
+    uint64_t dur = now - f->start_ticks;
+    if (f->what.switches || f->what.fold_count || (f->what.attr_bits & ~(1u << TRACE_ATTR_BYTES)) ||
+        !is_folded(f, dur) || *t->fast_word != t->switch_value || now > t->sync_due_ticks)
+        return 0;
+    for (uint32_t i = 0; i < f[-1].what.fold_count; i++) {
+        if (!is_next(&folds[i], f))
+            continue;
+        span_guard_fast(t, AGENT_INSIDE);
+        count_call(&folds[i], f, now);
+        t->depth = index - 1;
+        f[-1].child_ticks += dur;
+        span_guard_fast(t, AGENT_FREE);
+        return 1;
+    }
+    return 0;
+}
+
 // Takes the innermost span off the stack and records it.
 static void close_top(struct agent_thread *t, uint64_t now)
 {

@@ -26,6 +26,10 @@ static inline void prefetch_to_write(const void *at)
 uint32_t span_begin_slow(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack);
 void span_end_slow(struct agent_thread *t, uint32_t token, uintptr_t stack);
 
+// Closes the innermost open span where all there is to do is to add it to a sum that its parent has
+// already. 0: nothing was done, and the slow path is to be taken.
+int span_fold_fast(struct agent_thread *t, uint64_t now);
+
 // Now, after charging the time off the CPU since the last boundary to the innermost open span.
 uint64_t span_now(struct agent_thread *t);
 
@@ -115,7 +119,9 @@ static inline void span_end(uint32_t token, uintptr_t stack)
     uint64_t now = clock_tsc();
     int is_top = token && t->depth == token && t->frames[token].stack == stack && !t->hindered;
     if (__builtin_expect(
-            !is_top || !span_close_fast(t, token, now, AGENT_FOLD | AGENT_FOLD_SHORT, 0), 0))
+            is_top && span_close_fast(t, token, now, AGENT_FOLD | AGENT_FOLD_SHORT, 0), 1))
+        return;
+    if (!is_top || !span_fold_fast(t, now))
         span_end_slow(t, token, stack);
 }
 

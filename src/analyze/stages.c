@@ -17,7 +17,7 @@
 // What a span, a switched-out span and a folded call cost the target (docs/benchmarks.md).
 #define SPAN_COST_NS 40.0
 #define SPLIT_COST_NS 1500.0
-#define FOLDED_COST_NS 80.0
+#define FOLDED_COST_NS 56.0
 
 static struct facts_thread *busiest(struct facts *f)
 {

@@ -37,6 +37,26 @@ WAIT_CALL(int, epoll_pwait, TRACE_CAUSE_NET,
     PARAMS(int poller, struct epoll_event *events, int n, int timeout_ms, const sigset_t *mask),
     ARGS(poller, events, n, timeout_ms, mask))
 
+// Since glibc 2.35. A program that looks for it finds ours, and hears from it where libc has none
+// what it hears from a kernel without it.
+int epoll_pwait2(int poller, struct epoll_event *events, int n, const struct timespec *timeout,
+    const sigset_t *mask);
+HOOK_NEXT(int, epoll_pwait2, NULL,
+    PARAMS(int poller, struct epoll_event *events, int n, const struct timespec *timeout,
+        const sigset_t *mask))
+HOOK_EXPORT int epoll_pwait2(int poller, struct epoll_event *events, int n,
+    const struct timespec *timeout, const sigset_t *mask)
+{
+    static struct hook_name name = {"epoll_pwait2", "wait", TRACE_CAUSE_NET, AGENT_FOLD_SHORT, 0};
+    epoll_pwait2_next_fn *next = epoll_pwait2_next();
+    if (!next) {
+        errno = ENOSYS;
+        return -1;
+    }
+    HOOK_WAIT_UNLESS(is_off, span, &name);
+    return next(poller, events, n, timeout, mask);
+}
+
 // Polling nothing is sleeping; polling a socket is waiting for the network.
 enum { POLL_NOTHING, POLL_SOCKET, POLL_OTHER, POLL_COUNT };
 
@@ -78,6 +98,19 @@ POLL_CALL(poll, first_polled(fds, n), PARAMS(struct pollfd *fds, nfds_t n, int t
 POLL_CALL(ppoll, first_polled(fds, n),
     PARAMS(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
     ARGS(fds, n, timeout, mask))
+
+// Fortified programs call these; the checks stay with libc.
+int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t room_bytes);
+int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask,
+    size_t room_bytes);
+POLL_CALL(__poll_chk, first_polled(fds, n),
+    PARAMS(struct pollfd *fds, nfds_t n, int timeout_ms, size_t room),
+    ARGS(fds, n, timeout_ms, room))
+POLL_CALL(__ppoll_chk, first_polled(fds, n),
+    PARAMS(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask,
+        size_t room),
+    ARGS(fds, n, timeout, mask, room))
+
 POLL_CALL(select, n - 1,
     PARAMS(int n, fd_set *in, fd_set *out, fd_set *other, struct timeval *timeout),
     ARGS(n, in, out, other, timeout))

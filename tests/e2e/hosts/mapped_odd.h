@@ -22,7 +22,7 @@ long odd_wide(struct wide by_value, int times);
 long odd_aligned(int first, struct aligned by_value);
 long odd_many(long a, long b, long c, long d, long e, long f, long g, long h);
 long odd_double(long x);
-long odd_vector(__m256i by_value, __m256i *result);
-__m256i odd_vector_of(long x);
+__attribute__((target("avx2"))) long odd_vector(__m256i by_value, __m256i *result);
+__attribute__((target("avx2"))) __m256i odd_vector_of(long x);
 
 #endif

@@ -56,7 +56,8 @@ static unsigned segments_list(const struct run_place *p, ino_t *last)
     return count;
 }
 
-// A thread that gets its full segment back writes it again: two files serve it when the launcher keeps up.
+// A thread that gets its full segment back writes it again: two files serve it when the launcher
+// keeps up.
 static void test_a_returned_segment_is_written_again(void **state)
 {
     (void)state;
