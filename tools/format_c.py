@@ -32,6 +32,9 @@ def check_command():
 
 
 def main():
+    if sys.argv[1:]:
+        print(f"dev: fmt: unexpected: {' '.join(sys.argv[1:])}\n     usage: ./dev fmt", file=sys.stderr)
+        return 2
     name = clang_format()
     if not name:
         print(f"dev: fmt: the files are formatted with clang-format {VERSION}, which is not here\n"

@@ -29,6 +29,8 @@ enum agent_name_flag {
     AGENT_GROUP_OPENCV = 0x10,
     AGENT_GROUP_LIBJPEG = 0x20,
     AGENT_GROUP_TURBOJPEG = 0x30,
+    AGENT_GROUP_LIBPNG = 0x40,
+    AGENT_GROUP_LIBWEBP = 0x50,
 };
 
 // What the fast path must leave alone.

@@ -19,7 +19,11 @@ LENGTHS = {SPAN: 16, SPAN_LONG: 32, SPLIT: 32, FOLD: 64, ATTR: 16, ITEM: 32, QUE
 BYTES, SHAPE, SCALE, SOURCE = 1, 2, 3, 6
 SEGMENT_MAGIC, PROCESS_MAGIC = 0x31304745534d4c00, 0x3130434f52504d4c
 
-Span = collections.namedtuple("Span", "name stage depth calls bytes shape source scale duration end")
+CAUSES = ("other", "io", "net", "lock", "gil", "accel", "sleep")
+
+# `cause` and `off_ns`: of the time off the CPU; None and 0 where there was none, and for folded calls.
+Span = collections.namedtuple("Span", "name stage depth calls bytes shape source scale duration end "
+                              "cause off_ns", defaults=(None, 0))
 Queue = collections.namedtuple("Queue", "name op depth")
 Trace = collections.namedtuple("Trace", "spans queues coverage dropped")
 
@@ -68,12 +72,15 @@ def read_segment(path, names, spans, queues):
         data = file.read()
     assert struct.unpack_from("<Q", data)[0] == SEGMENT_MAGIC, path
     used = struct.unpack_from("<Q", data, 40)[0]
-    at, attributes = 64, {}
+    at, attributes, splits = 64, {}, {}
     while at < 64 + used:
         kind, depth, number = struct.unpack_from("<BBH", data, at)
         if kind == ATTR:
             key, aux, value = struct.unpack_from("<xxBxIQ", data, at)
             attributes.setdefault(depth, {})[key] = (value, aux)
+        elif kind == SPLIT:
+            cause, off_ns = struct.unpack_from("<xxB5xQ", data, at)
+            splits[depth] = (CAUSES[cause], off_ns)
         elif kind in (SPAN, SPAN_LONG):
             duration = struct.unpack_from("<I", data, at + 4)[0] if kind == SPAN else \
                 struct.unpack_from("<Q", data, at + 16)[0]
@@ -83,7 +90,8 @@ def read_segment(path, names, spans, queues):
                               shape and (*pair(shape[0]), shape[1] & 0xffff, shape[1] >> 16),
                               SOURCE in given and pair(given[SOURCE][0]) or None,
                               SCALE in given and pair(given[SCALE][0]) or None,
-                              duration, struct.unpack_from("<Q", data, at + 8)[0]))
+                              duration, struct.unpack_from("<Q", data, at + 8)[0],
+                              *splits.pop(depth, ())))
         elif kind == FOLD:
             calls, ticks, _, end, _, _, count = struct.unpack_from("<IQQQQQQ", data, at + 4)
             spans.append(Span(*names[number], depth, calls, count, None, None, None, ticks, end))

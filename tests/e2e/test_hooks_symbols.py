@@ -11,7 +11,8 @@ import subprocess
 import parts
 
 LIBRARIES = ("libopencv_core.so.*", "libopencv_imgproc.so.*", "libopencv_imgcodecs.so.*",
-             "libopencv_dnn.so.*", "libjpeg.so.*", "libturbojpeg.so.*")
+             "libopencv_dnn.so.*", "libjpeg.so.*", "libturbojpeg.so.*",
+             "libpng16.so.*", "libwebp.so.*")
 FOLDERS = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib")
 # What only libjpeg-turbo 3 has; and ONNX Runtime, which test_hooks_onnxruntime.py opens.
 ELSEWHERE = re.compile(r"^(jpeg1[26]_|tj3|OrtGetApiBase$)")

@@ -94,8 +94,8 @@ SOCKET_CALL(int, connect, "send", (void)0,
 
 // Fortified programs call these; the checks stay with libc.
 ssize_t __recv_chk(int fd, void *to, size_t n, size_t room, int flags);
-ssize_t __recvfrom_chk(int fd, void *to, size_t n, size_t room, int flags, __SOCKADDR_ARG peer,
-    socklen_t *peer_bytes);
+ssize_t __recvfrom_chk(
+    int fd, void *to, size_t n, size_t room, int flags, __SOCKADDR_ARG peer, socklen_t *peer_bytes);
 SOCKET_CALL(ssize_t, __recv_chk, "receive", note_received(&span, done, n, flags),
     PARAMS(int fd, void *to, size_t n, size_t room, int flags), ARGS(fd, to, n, room, flags))
 SOCKET_CALL(ssize_t, __recvfrom_chk, "receive", note_received(&span, done, n, flags),

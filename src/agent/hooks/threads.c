@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hook set threads: where threads wait for each other, where they begin, and where the process ends
-// without running destructors. A mutex that is free costs a trylock and nothing else. Waits are
+// without running destructors. A lock that is free costs a trylock and nothing else. Waits are
 // charged to the stage around them as lock time; outside a stage they are the stage `wait`.
 // Threads: any.
 #include "agent/hook.h"
@@ -21,32 +21,120 @@ static int is_off;
         call, "wait", TRACE_CAUSE_LOCK, AGENT_FOLD_SHORT, 0};                                      \
     HOOK_WAIT_UNLESS(is_off, variable, &variable##_name)
 
-// A lock that is tried first, so that only a wait is recorded.
-#define TRIED_CALL(call, try, params, args, try_args)                                              \
+// Whether libc may refuse this end of a wait; then it is asked first, since some calls refuse it
+// for a free lock too and others do not.
+static int is_odd_end(const struct timespec *until)
+{
+    return !until || until->tv_nsec < 0 || until->tv_nsec >= 1000000000;
+}
+
+static int is_odd_clock(clockid_t clock, const struct timespec *until)
+{
+    return (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || is_odd_end(until);
+}
+
+// A lock that is tried first, so that only a wait is recorded; not tried where `is_odd`.
+#define TRIED_CALL(call, is_odd, try, params, args)                                                \
     HOOK_NEXT(int, call, NULL, PARAMS(params))                                                     \
     HOOK_EXPORT int call(params)                                                                   \
     {                                                                                              \
-        int tried = try(try_args);                                                                 \
+        int tried = (is_odd) ? EBUSY : try;                                                        \
         if (__builtin_expect(tried != EBUSY, 1))                                                   \
             return tried;                                                                          \
         WAIT_SPAN(span, #call);                                                                    \
         return call##_next()(args);                                                                \
     }
 
-TRIED_CALL(pthread_mutex_lock, pthread_mutex_trylock, PARAMS(pthread_mutex_t *m), ARGS(m), ARGS(m))
-TRIED_CALL(pthread_mutex_timedlock, pthread_mutex_trylock,
-    PARAMS(pthread_mutex_t *m, const struct timespec *until), ARGS(m, until), ARGS(m))
+// The same for calls that came with glibc 2.30 and 2.31, with `clock` and `until` among their
+// parameters. A program that looks for one finds ours, also where libc has none to pass it on to.
+#define CLOCK_CALL(call, try, params, args)                                                        \
+    HOOK_NEXT(int, call, NULL, PARAMS(params))                                                     \
+    int call(params);                                                                              \
+    HOOK_EXPORT int call(params)                                                                   \
+    {                                                                                              \
+        call##_next_fn *next = call##_next();                                                      \
+        if (!next)                                                                                 \
+            return ENOSYS;                                                                         \
+        int tried = is_odd_clock(clock, until) ? EBUSY : try;                                      \
+        if (__builtin_expect(tried != EBUSY, 1))                                                   \
+            return tried;                                                                          \
+        WAIT_SPAN(span, #call);                                                                    \
+        return next(args);                                                                         \
+    }
+
+TRIED_CALL(pthread_mutex_lock, 0, pthread_mutex_trylock(m), PARAMS(pthread_mutex_t *m), ARGS(m))
+TRIED_CALL(pthread_mutex_timedlock, is_odd_end(until), pthread_mutex_trylock(m),
+    PARAMS(pthread_mutex_t *m, const struct timespec *until), ARGS(m, until))
+CLOCK_CALL(pthread_mutex_clocklock, pthread_mutex_trylock(m),
+    PARAMS(pthread_mutex_t *m, clockid_t clock, const struct timespec *until),
+    ARGS(m, clock, until))
 TRIED_CALL(
-    pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, PARAMS(pthread_rwlock_t *l), ARGS(l), ARGS(l))
+    pthread_rwlock_rdlock, 0, pthread_rwlock_tryrdlock(l), PARAMS(pthread_rwlock_t *l), ARGS(l))
 TRIED_CALL(
-    pthread_rwlock_wrlock, pthread_rwlock_trywrlock, PARAMS(pthread_rwlock_t *l), ARGS(l), ARGS(l))
+    pthread_rwlock_wrlock, 0, pthread_rwlock_trywrlock(l), PARAMS(pthread_rwlock_t *l), ARGS(l))
+TRIED_CALL(pthread_rwlock_timedrdlock, is_odd_end(until), pthread_rwlock_tryrdlock(l),
+    PARAMS(pthread_rwlock_t *l, const struct timespec *until), ARGS(l, until))
+TRIED_CALL(pthread_rwlock_timedwrlock, is_odd_end(until), pthread_rwlock_trywrlock(l),
+    PARAMS(pthread_rwlock_t *l, const struct timespec *until), ARGS(l, until))
+CLOCK_CALL(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock(l),
+    PARAMS(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until),
+    ARGS(l, clock, until))
+CLOCK_CALL(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock(l),
+    PARAMS(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until),
+    ARGS(l, clock, until))
+
+// A thread that has ended is joined without a wait, and without a look at the end of the wait.
+TRIED_CALL(pthread_join, 0, pthread_tryjoin_np(thread, result),
+    PARAMS(pthread_t thread, void **result), ARGS(thread, result))
+TRIED_CALL(pthread_timedjoin_np, is_odd_end(until), pthread_tryjoin_np(thread, result),
+    PARAMS(pthread_t thread, void **result, const struct timespec *until),
+    ARGS(thread, result, until))
+CLOCK_CALL(pthread_clockjoin_np, pthread_tryjoin_np(thread, result),
+    PARAMS(pthread_t thread, void **result, clockid_t clock, const struct timespec *until),
+    ARGS(thread, result, clock, until))
+
+// Waiting for a semaphore ends a thread that was cancelled, also where the semaphore is free.
+static int take_semaphore(sem_t *s)
+{
+    const int saved_errno = errno;
+    pthread_testcancel();
+    if (sem_trywait(s) == 0)
+        return 1;
+    errno = saved_errno;
+    return 0;
+}
+
+#define SEMAPHORE_CALL(call, is_odd, params, args)                                                 \
+    HOOK_NEXT(int, call, NULL, PARAMS(params))                                                     \
+    int call(params);                                                                              \
+    HOOK_EXPORT int call(params)                                                                   \
+    {                                                                                              \
+        call##_next_fn *next = call##_next();                                                      \
+        if (!next) {                                                                               \
+            errno = ENOSYS;                                                                        \
+            return -1;                                                                             \
+        }                                                                                          \
+        if (!(is_odd) && take_semaphore(s))                                                        \
+            return 0;                                                                              \
+        WAIT_SPAN(span, #call);                                                                    \
+        return next(args);                                                                         \
+    }
+
+SEMAPHORE_CALL(sem_wait, 0, PARAMS(sem_t *s), ARGS(s))
+SEMAPHORE_CALL(sem_timedwait, is_odd_end(until), PARAMS(sem_t *s, const struct timespec *until),
+    ARGS(s, until))
+SEMAPHORE_CALL(sem_clockwait, is_odd_clock(clock, until),
+    PARAMS(sem_t *s, clockid_t clock, const struct timespec *until), ARGS(s, clock, until))
 
 #define WAIT_CALL(call, version, params, args)                                                     \
     HOOK_NEXT(int, call, version, PARAMS(params))                                                  \
     HOOK_EXPORT int call(params)                                                                   \
     {                                                                                              \
+        call##_next_fn *next = call##_next();                                                      \
+        if (!next)                                                                                 \
+            return ENOSYS;                                                                         \
         WAIT_SPAN(span, #call);                                                                    \
-        return call##_next()(args);                                                                \
+        return next(args);                                                                         \
     }
 
 WAIT_CALL(
@@ -56,12 +144,7 @@ WAIT_CALL(pthread_cond_timedwait, "GLIBC_2.3.2",
 WAIT_CALL(pthread_cond_clockwait, NULL,
     PARAMS(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until),
     ARGS(c, m, clock, until))
-WAIT_CALL(pthread_join, NULL, PARAMS(pthread_t thread, void **result), ARGS(thread, result))
 WAIT_CALL(pthread_barrier_wait, NULL, PARAMS(pthread_barrier_t *b), ARGS(b))
-WAIT_CALL(sem_wait, NULL, PARAMS(sem_t *s), ARGS(s))
-WAIT_CALL(sem_timedwait, NULL, PARAMS(sem_t *s, const struct timespec *until), ARGS(s, until))
-WAIT_CALL(sem_clockwait, NULL, PARAMS(sem_t *s, clockid_t clock, const struct timespec *until),
-    ARGS(s, clock, until))
 
 // What a new thread should run, kept until it does. Without a free place it starts unseen.
 struct beginning {
