@@ -272,26 +272,34 @@ static void count_call(struct agent_fold *fold, const struct agent_frame *f, uin
         fold->bytes += f->bytes;
 }
 
+// The sum in the parent that the innermost span is one more call of, when there is nothing else to
+// do for it; or NULL.
+static struct agent_fold *find_sum(struct agent_thread *t, uint64_t now)
+{
+    const struct agent_frame *f = &t->frames[t->depth];
+    struct agent_fold *folds = t->folds[t->depth - 1];
+    if (f->what.switches || f->what.fold_count || (f->what.attr_bits & ~(1u << TRACE_ATTR_BYTES)) ||
+        !is_folded(f, now - f->start_ticks) || *t->fast_word != t->switch_value ||
+        now > t->sync_due_ticks)
+        return NULL;
+    for (uint32_t i = 0; i < f[-1].what.fold_count; i++)
+        if (is_next(&folds[i], f))
+            return &folds[i];
+    return NULL;
+}
+
 int span_fold_fast(struct agent_thread *t, uint64_t now)
 {
-    uint32_t index = t->depth;
-    struct agent_frame *f = &t->frames[index];
-    struct agent_fold *folds = t->folds[index - 1];
-    uint64_t dur = now - f->start_ticks;
-    if (f->what.switches || f->what.fold_count || (f->what.attr_bits & ~(1u << TRACE_ATTR_BYTES)) ||
-        !is_folded(f, dur) || *t->fast_word != t->switch_value || now > t->sync_due_ticks)
-        return 0;
-    for (uint32_t i = 0; i < f[-1].what.fold_count; i++) {
-        if (!is_next(&folds[i], f))
-            continue;
-        span_guard_fast(t, AGENT_INSIDE);
-        count_call(&folds[i], f, now);
-        t->depth = index - 1;
-        f[-1].child_ticks += dur;
-        span_guard_fast(t, AGENT_FREE);
-        return 1;
+    struct agent_frame *f = &t->frames[t->depth];
+    span_guard_fast(t, AGENT_INSIDE);
+    struct agent_fold *fold = find_sum(t, now);
+    if (fold) {
+        count_call(fold, f, now);
+        t->depth--;
+        f[-1].child_ticks += now - f->start_ticks;
     }
-    return 0;
+    span_guard_fast(t, AGENT_FREE);
+    return fold != NULL;
 }
 
 // Takes the innermost span off the stack and records it.

@@ -91,15 +91,18 @@ static inline int span_close_fast(
     struct agent_thread *t, uint32_t token, uint64_t now, uint32_t kinds, uint32_t kind)
 {
     struct agent_frame *f = &t->frames[token];
+    // From here on, so that nothing that is looked at changes under a signal handler's calls.
+    span_guard_fast(t, AGENT_INSIDE);
     uint64_t dur = now - f->start_ticks, what = f->what.word;
     uint64_t odd = (what & (AGENT_WHAT_MORE | AGENT_WHAT(kinds))) ^ AGENT_WHAT(kind);
     uint8_t *room = t->writer.cursor;
     if (__builtin_expect((odd | dur >> 32) != 0, 0) ||
         __builtin_expect((uintptr_t)room + sizeof(struct trace_span) > (uintptr_t)t->writer.limit ||
                              *t->fast_word != t->switch_value || now > t->sync_due_ticks,
-            0))
+            0)) {
+        span_guard_fast(t, AGENT_FREE);
         return 0;
-    span_guard_fast(t, AGENT_INSIDE);
+    }
     // struct trace_span in two stores.
     uint64_t record[2] = {
         TRACE_SPAN | (uint64_t)(token - 1) << 8 | (what & 0xffff) << 16 | dur << 32, now};
