@@ -150,7 +150,7 @@ static void decode_configured(struct webp w, int width, int height, WEBP_CSP_MOD
     config.options.scaled_width = width;
     config.options.scaled_height = height;
     config.output.colorspace = space;
-    int status = WebPDecode(w.bytes, w.length_bytes, &config);
+    int status = (int)WebPDecode(w.bytes, w.length_bytes, &config);
     printf("WebPDecode %d, %d x %d\n", status, config.output.width, config.output.height);
     WebPFreeDecBuffer(&config.output);
 }
