@@ -76,6 +76,13 @@ struct facts_thread {
     uint64_t paced_ns; // steady, blocked by a clock, a device, a pipe or a peer
 };
 
+// Steady time in which it waited neither for other threads nor for its source or a clock.
+static inline uint64_t facts_busy_ns(const struct facts_thread *t)
+{
+    const uint64_t waiting_ns = t->idle_ns + t->paced_ns;
+    return t->steady.wall_ns > waiting_ns ? t->steady.wall_ns - waiting_ns : 0;
+}
+
 struct facts_queue {
     uint32_t name;
     uint64_t puts, gets;

@@ -56,8 +56,7 @@ double look_cpu_ratio(const struct facts *f, const struct facts_thread *t)
 
 double look_busy_ratio(const struct facts *f, const struct facts_thread *t)
 {
-    const uint64_t waiting_ns = t->idle_ns + t->paced_ns;
-    return look_ratio(f, t->steady.wall_ns > waiting_ns ? t->steady.wall_ns - waiting_ns : 0);
+    return look_ratio(f, facts_busy_ns(t));
 }
 
 const struct facts_thread *look_limiting(const struct facts *f)

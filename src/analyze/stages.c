@@ -30,12 +30,6 @@ static struct facts_thread *busiest(struct facts *f)
     return best && best->steady.cpu_ns ? best : NULL;
 }
 
-static uint64_t busy_ns(const struct facts_thread *t)
-{
-    const uint64_t waiting_ns = t->idle_ns + t->paced_ns;
-    return t->steady.wall_ns > waiting_ns ? t->steady.wall_ns - waiting_ns : 0;
-}
-
 // The threads that the account of the stages is about: not the pools of libraries, and not those
 // that only wait.
 static void choose_carriers(struct build *b)
@@ -45,7 +39,7 @@ static void choose_carriers(struct build *b)
     for (size_t i = 0; i < f->threads.count; i++) {
         struct facts_thread *t = &f->threads.at[i];
         const int works = t->work_ns && (double)t->work_ns >= CARRIES_RATIO * steady_ns &&
-                          (double)busy_ns(t) >= BUSY_RATIO * steady_ns;
+                          (double)facts_busy_ns(t) >= BUSY_RATIO * steady_ns;
         const int computes = (double)t->steady.cpu_ns >= COMPUTES_RATIO * steady_ns;
         t->carries_items = !t->is_pool && (works || computes);
         f->item_threads += (uint32_t)t->carries_items;
