@@ -25,15 +25,19 @@ struct hook_name {
 
 struct hook_function {
     const char *symbol;
-    void *const *thunks; // HOOK_VARIANTS of them
+    void *const *thunks; // HOOK_VARIANTS of them; NULL for a function of libc: it is interposed
     void **originals;    // the original behind each thunk; NULL: free
+    // What a call is recorded as: one of these names. None: it is not timed.
+    const struct hook_name *names;
+    unsigned name_count;
+    uint32_t attrs; // 1 << enum trace_attr_key that it may carry
 };
 
 struct hook_set {
     const char *name; // as in the registry, and after --no-hook
     const char *help;
     const char *const *libraries; // sonames begin with one of these; ends with NULL; NULL for libc
-    const struct hook_function *functions; // ends with symbol NULL; NULL for libc
+    const struct hook_function *functions; // ends with symbol NULL
     int *is_off; // set when switched off; NULL when there is nothing to set
 };
 
@@ -73,7 +77,8 @@ static inline struct hook_span hook_begin_outer(struct hook_name *name, uintptr_
 {
     const struct agent_thread *t = agent_self;
     const struct agent_frame *top = &t->frames[t->depth];
-    if (((top->what.flags ^ name->flags) & AGENT_GROUP) == 0 && stack < top->stack)
+    if ((name->flags & AGENT_GROUP) && ((top->what.flags ^ name->flags) & AGENT_GROUP) == 0 &&
+        stack < top->stack)
         return (struct hook_span){0, stack};
     return hook_begin(name, stack);
 }
@@ -145,6 +150,15 @@ static inline void hook_wait_end(struct hook_span *s)
     __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
         hook_begin_outer(&variable##_name, SPAN_STACK)
 
+// The name that the calls of the hook `id` are recorded with, and a span of that name around what
+// is left of the block.
+#define HOOK_NAME(id, text, stage, cause, flags)                                                   \
+    static struct hook_name id##_name = {text, stage, cause, flags, 0}
+
+#define HOOK_SPAN_OF(id, variable)                                                                 \
+    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
+        hook_begin_outer(&id##_name, SPAN_STACK)
+
 // ---- Functions of other libraries, by GOT slot.
 // -------------------------------------------------- HOOK_THUNKS(ret, id, PARAMS(...), ARGS(...))
 // declares the thunks of a hook whose body the file defines as `static inline ret id_body(id_fn
@@ -174,18 +188,42 @@ static inline void hook_wait_end(struct hook_span *s)
 
 #define HOOK_CALL(ret, id, text, stage, cause, flags, params, args)                                \
     HOOK_TYPE(ret, id, PARAMS(params))                                                             \
+    HOOK_NAME(id, text, stage, cause, flags);                                                      \
     static inline ret id##_body(id##_fn *real, params)                                             \
     {                                                                                              \
-        static struct hook_name name = {text, stage, cause, flags, 0};                             \
-        HOOK_SPAN(span, &name);                                                                    \
+        HOOK_SPAN_OF(id, span);                                                                    \
         return real(args);                                                                         \
     }                                                                                              \
     HOOK_THUNKS(ret, id, PARAMS(params), ARGS(args))
 
 #define HOOK_ROW(id, symbol)                                                                       \
     {                                                                                              \
-        symbol, id##_thunks, (void **)id##_real                                                    \
+        symbol, id##_thunks, (void **)id##_real, NULL, 0, 0                                        \
     }
+
+// A line of a set's table: a hook with its HOOK_NAME, one with no name because it is not timed, and
+// a function of libc with the names it may have. `attrs`: HOOK_BYTES | ...
+#define HOOK_LINE(id, symbol, attrs)                                                               \
+    {                                                                                              \
+        symbol, id##_thunks, (void **)id##_real, &id##_name, 1, attrs                              \
+    }
+#define HOOK_LINE_UNTIMED(id, symbol)                                                              \
+    {                                                                                              \
+        symbol, id##_thunks, (void **)id##_real, NULL, 0, 0                                        \
+    }
+#define HOOK_LINE_LIBC(symbol, names, count, attrs)                                                \
+    {                                                                                              \
+        symbol, NULL, NULL, names, count, attrs                                                    \
+    }
+#define HOOK_END                                                                                   \
+    {                                                                                              \
+        .symbol = NULL                                                                             \
+    }
+#define HOOK_ATTR(key) (1u << TRACE_ATTR_##key)
+#define HOOK_BYTES HOOK_ATTR(BYTES)
+#define HOOK_SHAPE HOOK_ATTR(SHAPE)
+#define HOOK_SOURCE HOOK_ATTR(SOURCE)
+#define HOOK_SCALE HOOK_ATTR(SCALE)
 
 // ---- Functions of libc, by interposition.
 // ---------------------------------------------------------

@@ -115,6 +115,14 @@ static void write_attr(
     trace_writer_commit(&t->writer, sizeof *a);
 }
 
+static void write_values(struct agent_thread *t, const struct agent_values *v, uint32_t depth)
+{
+    for (uint32_t bits = v->bits; bits; bits &= bits - 1) {
+        const unsigned at = (unsigned)__builtin_ctz(bits);
+        write_attr(t, depth, (enum trace_attr_key)(TRACE_ATTR_FILE + at), v->aux[at], v->value[at]);
+    }
+}
+
 static void write_attrs(struct agent_thread *t, const struct agent_frame *f, uint32_t index)
 {
     const struct agent_shape *shape = &t->shapes[index];
@@ -127,6 +135,8 @@ static void write_attrs(struct agent_thread *t, const struct agent_frame *f, uin
         write_attr(t, depth, TRACE_ATTR_SOURCE, 0, shape->source);
     if (f->what.attr_bits & 1u << TRACE_ATTR_SCALE)
         write_attr(t, depth, TRACE_ATTR_SCALE, 0, shape->scale);
+    if (f->what.attr_bits & AGENT_HAS_VALUES)
+        write_values(t, &t->values[index], depth);
 }
 
 static void write_span(
@@ -268,7 +278,7 @@ static void count_call(struct agent_fold *fold, const struct agent_frame *f, uin
     fold->last_end_ticks = now;
     if (dur > fold->max_ticks)
         fold->max_ticks = dur;
-    if (f->what.attr_bits)
+    if (f->what.attr_bits & 1u << TRACE_ATTR_BYTES)
         fold->bytes += f->bytes;
 }
 
@@ -278,9 +288,8 @@ static struct agent_fold *find_sum(struct agent_thread *t, uint64_t now)
 {
     const struct agent_frame *f = &t->frames[t->depth];
     struct agent_fold *folds = t->folds[t->depth - 1];
-    if (f->what.switches || f->what.fold_count || (f->what.attr_bits & ~(1u << TRACE_ATTR_BYTES)) ||
-        !is_folded(f, now - f->start_ticks) || *t->fast_word != t->switch_value ||
-        now > t->sync_due_ticks)
+    if (f->what.switches || f->what.fold_count || !is_folded(f, now - f->start_ticks) ||
+        *t->fast_word != t->switch_value || now > t->sync_due_ticks)
         return NULL;
     for (uint32_t i = 0; i < f[-1].what.fold_count; i++)
         if (is_next(&folds[i], f))

@@ -165,6 +165,26 @@ static inline void span_source(uint32_t token, uint32_t width_px, uint32_t heigh
     f->what.attr_bits |= 1u << TRACE_ATTR_SOURCE;
 }
 
+// Any attribute from TRACE_ATTR_FILE on.
+static inline void span_value_aux(
+    uint32_t token, enum trace_attr_key key, uint64_t value, uint32_t aux)
+{
+    struct agent_frame *f = span_frame(token);
+    if (!f)
+        return;
+    struct agent_values *v = &agent_self->values[token];
+    const unsigned at = (unsigned)key - TRACE_ATTR_FILE;
+    v->bits = (f->what.attr_bits & AGENT_HAS_VALUES ? v->bits : 0) | 1u << at;
+    v->value[at] = value;
+    v->aux[at] = aux;
+    f->what.attr_bits |= AGENT_HAS_VALUES;
+}
+
+static inline void span_value(uint32_t token, enum trace_attr_key key, uint64_t value)
+{
+    span_value_aux(token, key, value, 0);
+}
+
 static inline void span_scale(uint32_t token, uint32_t numerator, uint32_t denominator)
 {
     struct agent_frame *f = span_frame(token);

@@ -52,7 +52,8 @@ void symbols_fill(void)
             continue;
         }
         for (const struct hook_function *f = s->functions; f && f->symbol; f++)
-            add_function(f, set);
+            if (f->thunks)
+                add_function(f, set);
     }
 }
 

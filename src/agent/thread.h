@@ -31,6 +31,16 @@ enum agent_name_flag {
     AGENT_GROUP_TURBOJPEG = 0x30,
     AGENT_GROUP_LIBPNG = 0x40,
     AGENT_GROUP_LIBWEBP = 0x50,
+    AGENT_GROUP_LIBTIFF = 0x60,
+    AGENT_GROUP_LIBSPNG = 0x70,
+    AGENT_GROUP_LIBHEIF = 0x80, // and libavif
+    AGENT_GROUP_OPENJPEG = 0x90,
+    AGENT_GROUP_LIBAV = 0xa0,
+    AGENT_GROUP_VIPS = 0xb0,
+    AGENT_GROUP_TESSERACT = 0xc0,
+    AGENT_GROUP_INFER = 0xd0, // libtorch, TensorFlow Lite, OpenVINO
+    AGENT_GROUP_SWSCALE = 0xe0,
+    AGENT_GROUP_OPENCL = 0xf0,
 };
 
 // What the fast path must leave alone.
@@ -56,7 +66,8 @@ union agent_what {
         uint8_t flags;      // enum agent_name_flag
         uint16_t switches;  // times it was found to have been switched out in its own time
         uint8_t fold_count; // names of short calls in agent_thread.folds
-        uint8_t attr_bits;  // 1 << enum trace_attr_key that were given
+        // 1 << enum trace_attr_key of those below TRACE_ATTR_FILE; AGENT_HAS_VALUES for the others
+        uint8_t attr_bits;
     };
     uint64_t word;
 };
@@ -80,6 +91,15 @@ struct agent_shape {
     uint32_t channels_batch; // channels | batch << 16
     uint64_t source;         // width | height << 32 of the input
     uint64_t scale;          // numerator | denominator << 32
+};
+
+// The attributes from TRACE_ATTR_FILE on. Valid while the frame's attr_bits have AGENT_HAS_VALUES.
+#define AGENT_HAS_VALUES (1u << TRACE_ATTR_NONE)
+#define AGENT_VALUES ((unsigned)TRACE_ATTR_KEY_COUNT - TRACE_ATTR_FILE)
+struct agent_values {
+    uint32_t bits; // 1 << (key - TRACE_ATTR_FILE) that were given
+    uint32_t aux[AGENT_VALUES];
+    uint64_t value[AGENT_VALUES];
 };
 
 struct agent_thread {
@@ -111,6 +131,7 @@ struct agent_thread {
     struct agent_thread *next_all, *next_free;
     struct agent_frame frames[AGENT_DEPTH + 1] __attribute__((aligned(64)));
     struct agent_shape shapes[AGENT_DEPTH + 1];
+    struct agent_values values[AGENT_DEPTH + 1];
     struct agent_fold folds[AGENT_DEPTH + 1][AGENT_FOLDS];
     struct agent_fold aggregates[AGENT_AGGREGATES];
     uint32_t aggregate_count;

@@ -108,7 +108,50 @@ enum trace_attr_key {
     TRACE_ATTR_CALLER = 5, // reserved for the object that called
     TRACE_ATTR_SOURCE = 6, // value: width | height << 32 of the input, where SHAPE is the output
     TRACE_ATTR_OPEN = 7,   // value 1: had not returned when its process was killed, where it ends
+    TRACE_ATTR_FILE = 8,   // value: inode of the file; aux: its device, folded to 32 bits
+    TRACE_ATTR_OFFSET = 9, // value: byte of the file where the call began
+    TRACE_ATTR_RESIDENT = 10, // value: pages of the file in memory | pages it has << 32
+    TRACE_ATTR_COLOUR = 11,   // value: colour conversion, the library's own code
+    TRACE_ATTR_FILTER = 12,   // value: enum trace_filter
+    TRACE_ATTR_DTYPE =
+        13, // value: enum trace_dtype of what was made; aux: of what it was made from
+    TRACE_ATTR_ELEMENTS = 14, // value: numbers (of DTYPE) worked on
+    TRACE_ATTR_SESSION = 15,  // value: address of the session, model or interpreter that worked
+    TRACE_ATTR_INPUT = 16,    // value: address of the first byte of the input
+    TRACE_ATTR_OUTPUT = 17,   // value: address of the first byte of the output
+    TRACE_ATTR_THREADS = 18,  // value: threads of the pool that the call works with
+    TRACE_ATTR_FAULTS = 19,   // value: minor page faults in the span's own time; aux: major ones
+    TRACE_ATTR_FRESH = 20,    // value: bytes that the span's own calls mapped anew
+    TRACE_ATTR_ACCEL = 21,    // value: nanoseconds that an accelerator worked for the call
+    TRACE_ATTR_PTS = 22,      // value: microseconds of the frame's or packet's presentation time
     TRACE_ATTR_KEY_COUNT
+};
+
+// How pixels between pixels are made.
+enum trace_filter {
+    TRACE_FILTER_OTHER = 0,
+    TRACE_FILTER_NEAREST = 1,
+    TRACE_FILTER_BILINEAR = 2,
+    TRACE_FILTER_BICUBIC = 3,
+    TRACE_FILTER_AREA = 4,
+    TRACE_FILTER_LANCZOS = 5,
+    TRACE_FILTER_COUNT
+};
+
+enum trace_dtype {
+    TRACE_DTYPE_UNKNOWN = 0,
+    TRACE_DTYPE_U8 = 1,
+    TRACE_DTYPE_I8 = 2,
+    TRACE_DTYPE_U16 = 3,
+    TRACE_DTYPE_I16 = 4,
+    TRACE_DTYPE_I32 = 5,
+    TRACE_DTYPE_F32 = 6,
+    TRACE_DTYPE_F64 = 7,
+    TRACE_DTYPE_F16 = 8,
+    TRACE_DTYPE_BF16 = 9,
+    TRACE_DTYPE_I64 = 10,
+    TRACE_DTYPE_BOOL = 11,
+    TRACE_DTYPE_COUNT
 };
 
 // An attribute of the next span closed at `depth`.

@@ -191,7 +191,7 @@ static const struct hook_function functions[] = {
     ROW(jpeg_CreateDecompress),
     ROW(jpeg_CreateCompress),
     ROW(jpeg_mem_src),
-    {NULL, NULL, NULL},
+    HOOK_END,
 };
 
 static const char *const libraries[] = {"libjpeg.so", "libmozjpeg.so", NULL};

@@ -215,7 +215,7 @@ static const struct hook_function functions[] = {
     ROW(png_image_write_to_file),
     ROW(png_image_write_to_stdio),
     ROW(png_image_write_to_memory),
-    {NULL, NULL, NULL},
+    HOOK_END,
 };
 
 static const char *const libraries[] = {"libpng16.so", NULL};

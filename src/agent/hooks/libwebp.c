@@ -302,7 +302,7 @@ static const struct hook_function functions[] = {
     ROW(WebPEncode),
     ROW(WebPInitDecoderConfigInternal),
     ROW(WebPPictureInitInternal),
-    {NULL, NULL, NULL},
+    HOOK_END,
 };
 
 static const char *const libraries[] = {"libwebp.so", "libwebpdecoder.so", NULL};

@@ -363,7 +363,7 @@ static void *const get_base_thunks[HOOK_VARIANTS] = {(void *)get_base_thunk_0,
 
 static const struct hook_function functions[] = {
     HOOK_ROW(get_base, "OrtGetApiBase"),
-    {NULL, NULL, NULL},
+    HOOK_END,
 };
 
 static const char *const libraries[] = {"libonnxruntime.so", NULL};

@@ -218,7 +218,7 @@ static const struct hook_function functions[] = {
     HOOK_ROW(any, "_ZN2cv3dnn7readNetERK" OPENCV_STRING "S9_S9_"),
     HOOK_ROW(any_vector, "_ZN2cv3dnn7readNetERK" OPENCV_STRING VECTOR "SE_"),
 #endif
-    {NULL, NULL, NULL},
+    HOOK_END,
 };
 
 static const char *const libraries[] = {"libopencv_dnn.so", NULL};

@@ -86,7 +86,7 @@ static const struct hook_function functions[] = {
     HOOK_ROW(imwrite, "_ZN2cv7imwriteERK" OPENCV_STRING OPENCV_IN "RKSt6vectorIiSaIiEE"),
     HOOK_ROW(
         imencode, "_ZN2cv8imencodeERK" OPENCV_STRING OPENCV_IN "RSt6vectorIhSaIhEERKSB_IiSaIiEE"),
-    {NULL, NULL, NULL},
+    HOOK_END,
 };
 
 static const char *const libraries[] = {"libopencv_imgcodecs.so", NULL};

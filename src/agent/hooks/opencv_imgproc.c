@@ -290,7 +290,7 @@ static const struct hook_function functions[] = {
     HOOK_ROW(rectangle, "_ZN2cv9rectangleE" OPENCV_INOUT POINT "S4_" SCALAR "iii"),
     HOOK_ROW(line, "_ZN2cv4lineE" OPENCV_INOUT POINT "S4_" SCALAR "iii"),
     HOOK_ROW(circle, "_ZN2cv6circleE" OPENCV_INOUT POINT "i" SCALAR "iii"),
-    {NULL, NULL, NULL},
+    HOOK_END,
 };
 
 static const char *const libraries[] = {"libopencv_imgproc.so", NULL};

@@ -357,7 +357,7 @@ static const struct hook_function functions[] = {
     ROW(tj3SaveImage16),
     ROW(tj3SetScalingFactor),
     ROW(tj3SetCroppingRegion),
-    {NULL, NULL, NULL},
+    HOOK_END,
 };
 
 static const char *const libraries[] = {"libturbojpeg.so", NULL};
