@@ -71,6 +71,30 @@ static void record_done(struct agent_thread *t, size_t length_bytes)
     span_guard(t, AGENT_FREE);
 }
 
+// The calling thread, guarded, while the trace is at its limit and events are summed up; else NULL.
+static struct agent_thread *summing_thread(void)
+{
+    struct agent_thread *t = *agent.control == AGENT_AGGREGATE ? agent_thread_open() : NULL;
+    if (!t || t->busy)
+        return NULL;
+    span_guard(t, AGENT_INSIDE);
+    return t;
+}
+
+static int is_summed(void)
+{
+    return *agent.control == AGENT_AGGREGATE;
+}
+
+static void sum_items(uint64_t items)
+{
+    struct agent_thread *t = summing_thread();
+    if (!t)
+        return;
+    span_sum_items(t, items);
+    span_guard(t, AGENT_FREE);
+}
+
 static void write_item(enum trace_item_op op, uint64_t id, uint64_t other)
 {
     struct agent_thread *t;
@@ -83,22 +107,30 @@ static void write_item(enum trace_item_op op, uint64_t id, uint64_t other)
 
 static void item_begin(uint64_t id)
 {
-    write_item(TRACE_ITEM_BEGIN, id, 0);
+    if (!is_summed())
+        write_item(TRACE_ITEM_BEGIN, id, 0);
 }
 
 static void item_use(uint64_t id)
 {
-    write_item(TRACE_ITEM_USE, id, 0);
+    if (!is_summed())
+        write_item(TRACE_ITEM_USE, id, 0);
 }
 
 static void item_end(uint64_t id)
 {
-    write_item(TRACE_ITEM_END, id, 0);
+    if (is_summed())
+        sum_items(1);
+    else
+        write_item(TRACE_ITEM_END, id, 0);
 }
 
 static void item_join(uint64_t batch, const uint64_t *ids, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    // The batch's end will count for one of its members.
+    if (is_summed() && n)
+        sum_items(n - 1);
+    for (size_t i = 0; i < n && !is_summed(); i++)
         write_item(TRACE_ITEM_JOIN, ids[i], batch);
 }
 
@@ -114,7 +146,12 @@ static void mark_shape(uint32_t width_px, uint32_t height_px, uint32_t channels,
 
 static void mark_count(uint32_t name, int64_t delta)
 {
-    struct agent_thread *t;
+    struct agent_thread *t = summing_thread();
+    if (t) {
+        span_sum_count(t, (uint16_t)name, delta);
+        span_guard(t, AGENT_FREE);
+        return;
+    }
     struct trace_counter *r = record_room(&t, sizeof *r);
     if (!r)
         return;
@@ -125,7 +162,7 @@ static void mark_count(uint32_t name, int64_t delta)
 static void write_queue(enum trace_queue_op op, uint32_t queue, uint32_t depth)
 {
     struct agent_thread *t;
-    struct trace_queue *r = record_room(&t, sizeof *r);
+    struct trace_queue *r = is_summed() ? NULL : record_room(&t, sizeof *r);
     if (!r)
         return;
     *r = (struct trace_queue){TRACE_QUEUE, (uint8_t)op, (uint16_t)queue, depth, agent_ticks()};

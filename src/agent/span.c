@@ -20,6 +20,8 @@
 #define STORM_SYNCS 32u
 // Stack addresses further apart belong to different stacks (coroutines).
 #define SAME_STACK_BYTES (1u << 20)
+// How often the durations of calls that are only summed up are written.
+#define BUCKETS_SECONDS 8u
 // A span with all that is written before it.
 #define SPAN_GROUP_BYTES                                                                           \
     (sizeof(struct trace_split) + TRACE_ATTR_KEY_COUNT * sizeof(struct trace_attr) +               \
@@ -231,30 +233,107 @@ static struct agent_fold fold_of(const struct agent_frame *f, uint64_t now)
     return fold;
 }
 
-static void flush_aggregates(struct agent_thread *t, uint64_t now)
+// One attribute for each duration that occurred, before the sum that they belong to.
+static void write_durations(struct agent_thread *t, struct agent_aggregate *a)
 {
-    for (uint32_t i = 0; i < t->aggregate_count; i++)
-        write_fold(t, &t->aggregates[i], 0);
-    t->aggregate_count = 0;
-    t->aggregate_ticks = now;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < TRACE_BUCKETS; i++)
+        used += a->calls[i] != 0;
+    agent_reserve(t, used * sizeof(struct trace_attr) + sizeof(struct trace_fold));
+    for (uint32_t i = 0; i < TRACE_BUCKETS; i++)
+        if (a->calls[i])
+            write_attr(t, 0, TRACE_ATTR_CALLS_OF, i, a->calls[i]);
+    __builtin_memset(a->calls, 0, sizeof a->calls);
 }
 
-// The trace is at its limit: sums by name, written once a second.
-static void aggregate(struct agent_thread *t, const struct agent_frame *f, uint64_t now)
+static void flush_events(struct agent_thread *t, uint64_t now)
 {
-    struct agent_fold fold = fold_of(f, now);
+    struct trace_item *item = t->items ? agent_room(t, sizeof *item) : NULL;
+    if (item) {
+        *item = (struct trace_item){TRACE_ITEM, TRACE_ITEM_MANY, 0, 0, now, t->items, 0};
+        trace_writer_commit(&t->writer, sizeof *item);
+    }
+    t->items = 0;
+    for (uint32_t i = 0; i < t->counter_count; i++) {
+        struct trace_counter *r = agent_room(t, sizeof *r);
+        if (!r)
+            break;
+        *r = (struct trace_counter){
+            TRACE_COUNTER, 0, t->counters[i].name, 0, now, t->counters[i].delta, 0};
+        trace_writer_commit(&t->writer, sizeof *r);
+    }
+    t->counter_count = 0;
+}
+
+static void flush_aggregates(struct agent_thread *t, uint64_t now, int with_durations)
+{
+    flush_events(t, now);
+    for (uint32_t i = 0; i < t->aggregate_count; i++) {
+        struct agent_aggregate *a = &t->aggregates[i];
+        if (!a->fold.calls)
+            continue;
+        if (with_durations)
+            write_durations(t, a);
+        write_fold(t, &a->fold, 0);
+        a->fold = (struct agent_fold){.name = a->fold.name};
+    }
+    t->aggregate_ticks = now;
+    if (with_durations)
+        t->buckets_ticks = now;
+}
+
+static void flush_in_time(struct agent_thread *t, uint64_t now)
+{
+    if (now - t->aggregate_ticks > agent.second_ticks)
+        flush_aggregates(t, now, now - t->buckets_ticks > BUCKETS_SECONDS * agent.second_ticks);
+}
+
+void span_sum_items(struct agent_thread *t, uint64_t items)
+{
+    t->items += items;
+    flush_in_time(t, agent_ticks());
+}
+
+void span_sum_count(struct agent_thread *t, uint16_t name, int64_t delta)
+{
     uint32_t i = 0;
-    while (i < t->aggregate_count && t->aggregates[i].name != fold.name)
+    while (i < t->counter_count && t->counters[i].name != name)
         i++;
-    if (i == AGENT_AGGREGATES) {
-        flush_aggregates(t, now);
+    if (i == AGENT_COUNTERS) {
+        flush_events(t, agent_ticks());
         i = 0;
     }
-    if (i == t->aggregate_count)
-        t->aggregates[t->aggregate_count++] = (struct agent_fold){.name = fold.name};
-    merge_fold(&t->aggregates[i], &fold);
-    if (now - t->aggregate_ticks > agent.second_ticks)
-        flush_aggregates(t, now);
+    if (i == t->counter_count)
+        t->counters[t->counter_count++] = (struct agent_counter){.name = name};
+    t->counters[i].delta += delta;
+    flush_in_time(t, agent_ticks());
+}
+
+static struct agent_aggregate *find_aggregate(struct agent_thread *t, uint16_t name, uint64_t now)
+{
+    uint32_t i = 0;
+    while (i < t->aggregate_count && t->aggregates[i].fold.name != name)
+        i++;
+    if (i == AGENT_AGGREGATES) {
+        flush_aggregates(t, now, 1);
+        i = t->aggregate_count = 0;
+    }
+    struct agent_aggregate *a = &t->aggregates[i];
+    if (i == t->aggregate_count) {
+        t->aggregate_count++;
+        *a = (struct agent_aggregate){.fold = {.name = name}};
+    }
+    return a;
+}
+
+// The trace is at its limit: sums by name, written once a second, and now and then the durations.
+static void aggregate(struct agent_thread *t, const struct agent_frame *f, uint64_t now)
+{
+    const struct agent_fold fold = fold_of(f, now);
+    struct agent_aggregate *a = find_aggregate(t, fold.name, now);
+    merge_fold(&a->fold, &fold);
+    a->calls[trace_bucket_of(agent_ns(fold.max_ticks))]++;
+    flush_in_time(t, now);
 }
 
 static int is_folded(const struct agent_frame *f, uint64_t dur)
@@ -377,7 +456,7 @@ void span_close_all(struct agent_thread *t)
 {
     close_down_to(t, 1);
     flush_folds(t, 0);
-    flush_aggregates(t, span_now(t));
+    flush_aggregates(t, span_now(t), 1);
 }
 
 // Hooks whose callers are no longer on the stack: they were left without their end.

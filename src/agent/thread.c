@@ -82,14 +82,15 @@ static struct agent_thread *claim_block(void)
 static void start_block(struct agent_thread *t)
 {
     t->tid = (uint32_t)syscall(SYS_gettid);
-    t->depth = t->overflow = t->busy = t->retry = t->closing = t->aggregate_count = t->close_syncs =
-        0;
+    t->depth = t->overflow = t->busy = t->retry = t->closing = t->aggregate_count =
+        t->counter_count = t->close_syncs = 0;
     t->writer = (struct trace_writer){
         .tid = t->tid, .thread_seq = atomic_fetch_add(&agent.thread_count, 1)};
     uint64_t cpu_ns;
     agent_schedstat(0, &cpu_ns, &t->runq_ns);
     split_start(t);
-    t->aggregate_ticks = t->sync_ticks;
+    t->aggregate_ticks = t->buckets_ticks = t->sync_ticks;
+    t->items = 0;
     t->frames[0] = (struct agent_frame){.start_ticks = t->sync_ticks};
     t->depth_limit = AGENT_DEPTH + 1;
 }

@@ -58,6 +58,19 @@ struct agent_fold {
     uint64_t off_ns, runq_ns, bytes;
 };
 
+// All calls of one name, summed up once the trace is at its limit, with their durations.
+struct agent_aggregate {
+    struct agent_fold fold;        // since it was last written
+    uint32_t calls[TRACE_BUCKETS]; // by duration, since they were last written
+};
+
+// What the program counted under one name, summed up like them.
+#define AGENT_COUNTERS 16u
+struct agent_counter {
+    uint16_t name;
+    int64_t delta;
+};
+
 // What a span is, in one word, so that the fast path stores and tests it at once.
 union agent_what {
     struct {
@@ -124,6 +137,7 @@ struct agent_thread {
     uint32_t close_syncs; // comparisons of the clocks in a row, each soon after the one before
     uint64_t voluntary_switches;
     uint64_t aggregate_ticks; // when the aggregates were last written
+    uint64_t buckets_ticks;   // when their durations were
     uint32_t tid;
     uint32_t in_use;
     uint32_t retry; // records to drop before a segment is asked for again
@@ -133,8 +147,11 @@ struct agent_thread {
     struct agent_shape shapes[AGENT_DEPTH + 1];
     struct agent_values values[AGENT_DEPTH + 1];
     struct agent_fold folds[AGENT_DEPTH + 1][AGENT_FOLDS];
-    struct agent_fold aggregates[AGENT_AGGREGATES];
+    struct agent_aggregate aggregates[AGENT_AGGREGATES];
     uint32_t aggregate_count;
+    uint32_t counter_count;
+    struct agent_counter counters[AGENT_COUNTERS];
+    uint64_t items; // that ended since the last such sum was written
 };
 
 enum agent_state { AGENT_IDLE, AGENT_STARTING, AGENT_ON, AGENT_OFF };

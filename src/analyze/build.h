@@ -42,8 +42,9 @@ struct stage_sum {
     uint64_t calls, bytes, pixels, carried_ns; // carried_ns: own time on item-carrying threads
     uint32_t threads;
     uint64_t thread_ns, thread_work_ns; // own time on the thread being walked; without waiting
-    struct hist *latency;               // of the calls recorded one by one; NULL: none yet
+    struct hist *latency; // of the calls of which durations are known; NULL: none yet
     struct facts_folded folded;
+    uint64_t bucketed_calls; // of folded.calls: their durations were written
 };
 
 // Some items were done at one moment.
@@ -76,6 +77,13 @@ struct build {
     VEC(struct completion) completions;
     VEC(struct model_sample) series; // by metric, subject, time
 };
+
+// When a counter of a process or thread that began at start_ns was zero; -1: before what the trace
+// keeps.
+static inline int64_t build_zero_ns(const struct build *b, int64_t start_ns)
+{
+    return b->m->kept_from_ns && start_ns <= 0 ? -1 : start_ns;
+}
 
 // build.c
 void build_names_classify(struct build *b);

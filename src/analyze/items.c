@@ -159,6 +159,11 @@ static void take_event(struct build *b, struct item_table *table, const struct m
     struct hist *latency)
 {
     const uint32_t process = b->m->threads.at[e->thread].process;
+    if (e->op == TRACE_ITEM_MANY) {
+        if (e->id)
+            *vec_push(&b->completions) = (struct completion){e->at_ns, e->id};
+        return;
+    }
     struct item *item = item_find(table, (struct item_key){process, e->id});
     if (e->op == TRACE_ITEM_BEGIN) {
         item->begin_ns = e->at_ns;
@@ -197,7 +202,7 @@ static void count_marks(struct build *b, struct hist *latency)
 static int has_ends(const struct model *m)
 {
     for (size_t i = 0; i < m->items.count; i++)
-        if (m->items.at[i].op == TRACE_ITEM_END)
+        if (m->items.at[i].op == TRACE_ITEM_END || m->items.at[i].op == TRACE_ITEM_MANY)
             return 1;
     return 0;
 }
@@ -253,7 +258,8 @@ static void set_windows(struct build *b)
     b->to_ns = b->m->end_ns;
     const size_t n = b->completions.count;
     if (n >= 2 && b->completions.at[n - 1].at_ns > b->completions.at[0].at_ns) {
-        b->from_ns = b->completions.at[0].at_ns;
+        // What was kept of a long run has no start-up.
+        b->from_ns = b->m->kept_from_ns ? 0 : b->completions.at[0].at_ns;
         b->to_ns = b->completions.at[n - 1].at_ns;
         const uint64_t after = f->items - b->completions.at[0].count;
         f->throughput_per_s = (double)after * 1e9 / (double)(b->to_ns - b->from_ns);

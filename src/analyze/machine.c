@@ -31,7 +31,7 @@ static double processes_growth(const struct build *b, enum trace_metric metric)
             is_repeated = b->m->processes.at[k].pid == p->pid;
         if (is_repeated)
             continue;
-        const double more = growth(b, metric, p->pid, p->start_ns);
+        const double more = growth(b, metric, p->pid, build_zero_ns(b, p->start_ns));
         if (more >= 0)
             sum = (sum < 0 ? 0 : sum) + more;
     }

@@ -103,6 +103,17 @@ static void fill_names(struct build *b, struct facts_split *by_stage)
         qsort(f->names.at, f->names.count, sizeof *f->names.at, compare_name);
 }
 
+// Folded calls whose durations are known are told of in the quantiles.
+static struct facts_folded folded_rest(const struct stage_sum *sum)
+{
+    struct facts_folded rest = sum->folded;
+    if (!sum->bucketed_calls)
+        return rest;
+    rest.calls -= sum->bucketed_calls < rest.calls ? sum->bucketed_calls : rest.calls;
+    rest.own_ns = (uint64_t)((double)rest.own_ns * (double)rest.calls / (double)sum->folded.calls);
+    return rest;
+}
+
 static void fill_stage(struct build *b, uint32_t stage, const struct facts_split *split)
 {
     struct facts *f = b->f;
@@ -121,7 +132,7 @@ static void fill_stage(struct build *b, uint32_t stage, const struct facts_split
     s->pixels = sum->pixels;
     if (sum->latency)
         s->latency = build_latency(sum->latency);
-    s->folded = sum->folded;
+    s->folded = folded_rest(sum);
 }
 
 static void fill_stages(struct build *b)
@@ -143,8 +154,30 @@ static void fill_stages(struct build *b)
     put_wait_last(f);
 }
 
-// The stage that a library's own threads work for: inference for the inference engines, else the
-// largest stage whose calls are of that library, else the largest that computes.
+static struct facts_stage *stage_called(struct build *b, const char *text)
+{
+    struct facts *f = b->f;
+    for (size_t i = 0; i < f->stages.count; i++)
+        if (strcmp(b->m->stages.at[f->stages.at[i].stage].text, text) == 0)
+            return &f->stages.at[i];
+    return NULL;
+}
+
+// The stage that the threads of a video library work for. Those of libavcodec and libavutil serve
+// more than one: the fallback is as good.
+static struct facts_stage *served_by_video(struct build *b, const char *creator)
+{
+    static const char *const libraries[][2] = {{"libx264", "encode"}, {"libx265", "encode"},
+        {"libSvtAv1", "encode"}, {"libdav1d", "decode"}, {"libavfilter", "preprocess"}};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (strstr(creator, libraries[i][0]))
+            return stage_called(b, libraries[i][1]);
+    return NULL;
+}
+
+// The stage that a library's own threads work for: inference for the inference engines, what a
+// video library does, else the largest stage whose calls are of that library, else the largest that
+// computes.
 static struct facts_stage *served_by(struct build *b, const char *creator)
 {
     struct facts *f = b->f;
@@ -153,6 +186,9 @@ static struct facts_stage *served_by(struct build *b, const char *creator)
         for (size_t i = 0; i < f->stages.count; i++)
             if (strcmp(m->stages.at[f->stages.at[i].stage].text, "infer") == 0)
                 return &f->stages.at[i];
+    struct facts_stage *video = served_by_video(b, creator);
+    if (video)
+        return video;
     for (size_t n = 0; strstr(creator, "libopencv") && n < f->names.count; n++) {
         const struct model_name *name = &m->names.at[f->names.at[n].name];
         for (size_t i = 0; strncmp(name->text, "cv::", 4) == 0 && i < f->stages.count; i++)

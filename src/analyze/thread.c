@@ -9,7 +9,8 @@
 static int is_pool_creator(const char *creator)
 {
     static const char *const libraries[] = {"onnxruntime", "libtbb", "libgomp", "libiomp", "libomp",
-        "libopencv", "libtorch", "libopenblas", "libblas", "libdnnl"};
+        "libopencv", "libtorch", "libopenblas", "libblas", "libdnnl", "libavcodec", "libavfilter",
+        "libavutil", "libx264", "libx265", "libvpx", "libaom", "libdav1d", "libSvtAv1"};
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
         if (strstr(creator, libraries[i]))
             return 1;
@@ -69,8 +70,9 @@ static uint64_t kernel_ns(const struct build *b, const struct model_thread *t, u
     if (end_ns != UINT64_MAX)
         return end_ns > start_ns ? end_ns - start_ns : 0;
     const struct series s = build_series_find(b, metric, t->tid);
-    const double from = build_series_value(&s, t->start_ns, t->start_ns);
-    const double to = build_series_value(&s, t->end_ns, t->start_ns);
+    const int64_t zero_ns = build_zero_ns(b, t->start_ns);
+    const double from = build_series_value(&s, t->start_ns, zero_ns);
+    const double to = build_series_value(&s, t->end_ns, zero_ns);
     if (from < 0 || s.count < 2)
         return UINT64_MAX;
     return to > from ? (uint64_t)(to - from) : 0;

@@ -95,11 +95,32 @@ static inline void add_to_name(struct walk *w, const struct model_span *s,
         add_waiting(w, flags, split, own_ns, s->self_ns);
 }
 
-// Of folded calls there is no distribution, so that they stay out of the quantiles.
-static void add_folded(
-    struct facts_folded *sum, const struct model_thread *t, const struct model_span *s)
+// The durations that came with a fold go into the quantiles; how many calls these are.
+static uint64_t add_durations(
+    struct stage_sum *stage, const struct model_thread *t, const struct model_span *s)
 {
+    uint64_t calls = 0;
+    uint32_t at = s->attrs == MODEL_NONE ? MODEL_NONE : t->attrs.at[s->attrs].values;
+    for (; at != MODEL_NONE; at = t->values.at[at].next) {
+        const struct model_value *v = &t->values.at[at];
+        if (v->key != TRACE_ATTR_CALLS_OF || v->aux >= TRACE_BUCKETS)
+            continue;
+        if (!stage->latency)
+            stage->latency = hist_new();
+        hist_add_many(stage->latency, trace_bucket_ns(v->aux), v->value);
+        calls += v->value;
+    }
+    return calls;
+}
+
+// Of other folded calls there is no distribution, so that they stay out of the quantiles. Durations
+// are written less often than sums: those with a fold may be of earlier ones too.
+static void add_folded(
+    struct stage_sum *stage, const struct model_thread *t, const struct model_span *s)
+{
+    struct facts_folded *sum = &stage->folded;
     const uint64_t max_ns = s->attrs == MODEL_NONE ? 0 : t->attrs.at[s->attrs].max_ns;
+    stage->bucketed_calls += add_durations(stage, t, s);
     sum->calls += s->calls;
     sum->own_ns += s->self_ns;
     if (max_ns > sum->max_ns)
@@ -112,7 +133,7 @@ static inline void add_call(
 {
     stage->calls += s->calls;
     if (s->is_fold) {
-        add_folded(&stage->folded, t, s);
+        add_folded(stage, t, s);
         return;
     }
     if (__builtin_expect(!stage->latency, 0))

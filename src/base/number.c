@@ -134,3 +134,28 @@ int number_parse_bytes(const char *text, uint64_t *value)
     *value = (uint64_t)number;
     return 0;
 }
+
+static double unit_ns(const char *unit)
+{
+    static const struct {
+        const char *text;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(unit, units[i].text) == 0)
+            return units[i].ns;
+    return 0;
+}
+
+int number_parse_time(const char *text, uint64_t *value_ns)
+{
+    const char *end = *text >= '0' && *text <= '9' ? real_end(text) : NULL;
+    double number;
+    if (!end || unit_ns(end) < 1 || read_real(text, &number) != 0)
+        return -1;
+    number *= unit_ns(end);
+    if (number >= 18446744073709551616.0)
+        return -1;
+    *value_ns = (uint64_t)number;
+    return 0;
+}

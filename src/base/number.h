@@ -17,4 +17,8 @@ int number_parse_real(const char *text, double *value); // [+-]digits[.digits][e
 // favour.
 int number_parse_bytes(const char *text, uint64_t *value);
 
+// A length of time in nanoseconds: a non-negative number, with fraction or not, and a unit: ms, s
+// (also none), m or min, h.
+int number_parse_time(const char *text, uint64_t *value_ns);
+
 #endif

@@ -73,7 +73,9 @@ static int refuse_value(struct parse *p, const struct use *u, const char *value,
 {
     const struct option_spec *s = u->spec;
     char bounds[80] = "";
-    if (s->kind != OPTION_CHOICE && (s->least || s->most))
+    if (s->kind == OPTION_TIME && s->least)
+        snprintf(bounds, sizeof bounds, " of at least %g s", (double)s->least / 1e9);
+    else if (s->kind != OPTION_CHOICE && (s->least || s->most))
         snprintf(bounds, sizeof bounds, " from %" PRId64 " to %" PRId64, s->least, s->most);
     return err_set(p->e, "%s: '%s' is not %s%s. See lightmeter help %s.", u->shown, value, wanted,
         bounds, p->command->name);
@@ -109,6 +111,11 @@ static int store_number(struct parse *p, const struct use *u, const char *value,
         if (number_parse_real(value, &number) != 0 || outside_bounds(u->spec, number))
             return refuse_value(p, u, value, "a number");
         memcpy(into, &number, sizeof number);
+    } else if (u->spec->kind == OPTION_TIME) {
+        uint64_t number;
+        if (number_parse_time(value, &number) != 0 || outside_bounds(u->spec, (double)number))
+            return refuse_value(p, u, value, "a length of time (say 60s, 1.5m or 2h)");
+        memcpy(into, &number, sizeof number);
     } else {
         uint64_t number;
         if (number_parse_bytes(value, &number) != 0 || outside_bounds(u->spec, (double)number))
@@ -138,6 +145,7 @@ static int store(struct parse *p, const struct use *u, const char *value)
     case OPTION_INT:
     case OPTION_REAL:
     case OPTION_BYTES:
+    case OPTION_TIME:
     case OPTION_KIND_COUNT:
         break;
     }

@@ -26,6 +26,7 @@ enum option_kind {
     OPTION_INT,    // int64_t within .least and .most
     OPTION_REAL,   // double within .least and .most
     OPTION_BYTES,  // uint64_t; "512M", "2GiB" (base/number.h), within .least and .most
+    OPTION_TIME,   // uint64_t, nanoseconds; "60s", "1.5m" (base/number.h), within .least and .most
     OPTION_CALL,   // .take_fn is called
     OPTION_KIND_COUNT
 };
@@ -44,7 +45,8 @@ struct option_spec {
     enum option_kind kind;
     size_t offset;              // of the field in the struct that is filled
     const char *const *choices; // OPTION_CHOICE: ended by NULL
-    // Bounds of numbers, both included; both 0: none. Of OPTION_BYTES in bytes.
+    // Bounds of numbers, both included; both 0: none. Of OPTION_BYTES in bytes, of OPTION_TIME in
+    // ns.
     int64_t least, most;
     // OPTION_CALL: gets the struct that is filled and the argument (NULL without argument_name).
     // 0, or -1 with a message.

@@ -95,7 +95,7 @@ static void keep_limits(struct follow *f)
     const struct drain_stats *stats = drain_stats_get(f->drain);
     // A tenth is left for the sums to come, and what the next two steps will pack at this rate.
     const uint64_t file_bytes = trace_pack_file_bytes(f->pack);
-    const uint64_t step_bytes = file_bytes - f->file_bytes;
+    const uint64_t step_bytes = file_bytes > f->file_bytes ? file_bytes - f->file_bytes : 0;
     f->file_bytes = file_bytes;
     if (f->max_bytes && !f->is_limited &&
         file_bytes + 2 * step_bytes >= f->max_bytes - f->max_bytes / 10) {
@@ -129,6 +129,8 @@ static int pack_step(struct follow *f, uint64_t now_ns)
         if (follow_flush_samples(f, &why) < 0)
             more = -1;
     }
+    if (more >= 0 && ring_step(f->ring, now_ns, &why) < 0)
+        more = -1;
     if (more < 0)
         note_failure(f, &why);
     else

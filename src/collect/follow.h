@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "collect/launch.h"
 #include "collect/procs.h"
+#include "collect/ring.h"
 #include "collect/sample.h"
 #include "trace/drain.h"
 #include "trace/meta.h"
@@ -24,6 +25,7 @@ struct follow {
     struct trace_pack *pack;
     struct procs *procs;
     struct sampler *sampler;
+    struct ring *ring;
     const struct trace_clock *clock;
     uint32_t *control;        // see collect/handover.h
     uint64_t max_bytes;       // of the trace; 0: no limit

@@ -36,6 +36,8 @@ static struct json *options_new(const struct collect_options *o)
         json_put_string(options, "stage_map", o->stage_map_path);
     if (o->max_bytes)
         json_put_int(options, "max_bytes", (int64_t)o->max_bytes);
+    if (o->keep_last_ns)
+        json_put_int(options, "keep_last_ns", (int64_t)o->keep_last_ns);
     return options;
 }
 

@@ -173,6 +173,11 @@ static int open_early(struct session *s, struct err *e)
     s->pack = trace_pack_create(s->options->output, clock_read_ns(CLOCK_REALTIME), e);
     if (!s->pack)
         return -1;
+    s->ring = (struct ring){.pack = s->pack,
+        .clock = &s->clock,
+        .keep_ns = s->options->keep_last_ns,
+        .max_bytes = s->options->max_bytes};
+    ring_start(&s->ring);
     const struct drain_options drain = {
         .dir = buf_text(&s->dir),
         .dir_fd = s->dir_fd,
@@ -184,7 +189,7 @@ static int open_early(struct session *s, struct err *e)
         .open_part_bytes = open_part_bytes(s->options->max_bytes),
         .is_pool_stocked = agent_path(s) != NULL,
     };
-    s->drain = drain_open(&drain, e);
+    s->ring.drain = s->drain = drain_open(&drain, e);
     // The first files are there before the target asks for them.
     return !s->drain || drain_step(s->drain, 0, e) < 0 ? -1 : 0;
 }
@@ -237,6 +242,7 @@ int collect_run(const struct collect_options *o, struct collect_result *r, struc
         .pack = s.pack,
         .procs = &s.procs,
         .sampler = s.sampler,
+        .ring = &s.ring,
         .clock = &s.clock,
         .control = s.control,
         .max_bytes = o->max_bytes,

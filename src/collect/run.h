@@ -22,7 +22,8 @@ struct collect_options {
     const struct stagemap *map;  // NULL: none
     const char *const *no_hooks; // hook sets to leave out
     size_t no_hook_count;
-    uint64_t max_bytes; // of the trace; 0: no limit
+    uint64_t max_bytes;    // of the trace; 0: no limit
+    uint64_t keep_last_ns; // of the run; 0: all of it
 };
 
 struct collect_result {

@@ -73,6 +73,22 @@ static void say_alive(const struct session *s, struct buf *records)
     buf_fini(&text);
 }
 
+static void say_kept(const struct session *s, uint64_t wall_ns, struct buf *records)
+{
+    struct buf text = {0};
+    const uint64_t from_ns = s->ring.kept_from_ns;
+    if (!from_ns)
+        return;
+    buf_printf(&text,
+        "Only the last %.3f s of %.3f s are in the trace (--keep-last%s): all times count from "
+        "there.",
+        (double)(wall_ns - from_ns) / 1e9, (double)wall_ns / 1e9,
+        wall_ns - from_ns < s->ring.keep_ns - s->ring.keep_ns / 100 ? ", cut short by --max-bytes"
+                                                                    : "");
+    say(records, &text);
+    buf_fini(&text);
+}
+
 static void say_limits(const struct session *s, struct buf *records)
 {
     const struct follow *f = &s->follow;
@@ -80,8 +96,7 @@ static void say_limits(const struct session *s, struct buf *records)
     if (f->is_limited) {
         buf_printf(&text,
             "The limit of %llu bytes for the trace (--max-bytes) was reached after %.3f s: from "
-            "then on "
-            "calls are kept as sums, not one by one.",
+            "then on calls and items are kept as sums, not one by one.",
             (unsigned long long)f->max_bytes, (double)f->limit_ns / 1e9);
         say(records, &text);
         buf_fini(&text);
@@ -179,9 +194,10 @@ void session_finish(struct session *s, struct collect_result *r)
     uint64_t wall_ns = clock_mono_ns() - s->clock.start.mono_ns;
     uint64_t cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - s->launch_cpu_ns;
     handover_set(s->control, HANDOVER_STOP);
-    int is_packed = drain_finish(s->drain, &why) == 0;
+    int is_packed = drain_finish(s->drain, &why) == 0 && ring_finish(&s->ring, &why) == 0;
     say_target(s, &records);
     say_alive(s, &records);
+    say_kept(s, wall_ns, &records);
     say_limits(s, &records);
     add_names(s, &records);
     if (s->follow.trouble.text[0])

@@ -10,6 +10,7 @@
 #include "collect/launch.h"
 #include "collect/meta.h"
 #include "collect/procs.h"
+#include "collect/ring.h"
 #include "collect/run.h"
 #include "collect/sample.h"
 #include "collect/target.h"
@@ -29,6 +30,7 @@ struct session {
     struct procs procs;
     struct sampler *sampler;
     struct trace_pack *pack;
+    struct ring ring;
     uint32_t *control;
     struct drain *drain;
     struct launch_signals signals;

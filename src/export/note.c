@@ -2,6 +2,8 @@
 // What is known of a span. Called once per span by the exporters. Threads: no state.
 #include "export/note.h"
 
+#include "trace/records.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,7 +11,9 @@ const char *note_name(enum note_key key)
 {
     static const char *const names[NOTE_KEY_COUNT] = {"calls", "self_ns", "off_cpu_ns", "runq_ns",
         "waited_for", "switches", "longest_ns", "bytes", "width_px", "height_px", "channels",
-        "batch", "source_width_px", "source_height_px", "scale", "item"};
+        "batch", "source_width_px", "source_height_px", "scale", "item", "file", "offset_bytes",
+        "resident_pages", "colour_code", "filter", "dtype", "elements", "session", "input",
+        "output", "threads", "faults", "fresh_bytes", "accelerator_ns", "pts_us", "calls_of"};
     return names[key];
 }
 
@@ -62,6 +66,32 @@ static void add_attrs(struct note *notes, size_t *count, const struct model_attr
         add(notes, count, NOTE_ITEM, a->item);
 }
 
+// The others are numbers; where an attribute has two, only the first.
+static void add_value(struct note *notes, size_t *count, const struct model_value *v)
+{
+    const enum note_key key = (enum note_key)(NOTE_VALUE + (v->key - TRACE_ATTR_FILE));
+    if (v->key == TRACE_ATTR_RESIDENT)
+        add(notes, count, key, (uint32_t)v->value);
+    else if (v->key == TRACE_ATTR_DTYPE && v->value < TRACE_DTYPE_COUNT)
+        add_text(notes, count, key, trace_dtype_text((enum trace_dtype)v->value));
+    else if (v->key == TRACE_ATTR_FILTER && v->value < TRACE_FILTER_COUNT)
+        add_text(notes, count, key, trace_filter_text((enum trace_filter)v->value));
+    else
+        add(notes, count, key, v->value);
+}
+
+static void add_values(
+    struct note *notes, size_t *count, const struct model_thread *t, uint32_t first)
+{
+    uint32_t seen = 0;
+    for (uint32_t at = first; at != MODEL_NONE; at = t->values.at[at].next) {
+        const uint32_t bit = 1u << t->values.at[at].key;
+        if (!(seen & bit) && t->values.at[at].key < TRACE_ATTR_CALLS_OF)
+            add_value(notes, count, &t->values.at[at]);
+        seen |= bit;
+    }
+}
+
 size_t note_collect(
     const struct model_thread *t, const struct model_span *s, struct note notes[NOTE_KEY_COUNT])
 {
@@ -74,5 +104,7 @@ size_t note_collect(
         add_split(notes, &count, &t->splits.at[s->split]);
     if (s->attrs != MODEL_NONE)
         add_attrs(notes, &count, &t->attrs.at[s->attrs]);
+    if (s->attrs != MODEL_NONE)
+        add_values(notes, &count, t, t->attrs.at[s->attrs].values);
     return count;
 }

@@ -26,7 +26,9 @@ enum note_key {
     NOTE_SOURCE_HEIGHT_PX,
     NOTE_SCALE, // text: "1/2"
     NOTE_ITEM,
-    NOTE_KEY_COUNT
+    // The attributes from TRACE_ATTR_FILE on, in their order.
+    NOTE_VALUE,
+    NOTE_KEY_COUNT = NOTE_VALUE + TRACE_ATTR_KEY_COUNT - TRACE_ATTR_FILE
 };
 
 struct note {

@@ -153,9 +153,21 @@ static inline struct model_span *add_span(
     return s;
 }
 
+// A span or fold that ended before what the trace keeps.
+static void pass_over(struct feed *f, unsigned depth)
+{
+    feed_side_forget(f, depth);
+    thread_of(f)->root_splits.count = 0;
+    f->root_split = MODEL_NONE;
+}
+
 static inline void take_span(
     struct feed *f, unsigned depth, uint16_t name, uint64_t end_ticks, uint64_t dur_ticks)
 {
+    if (feed_is_before(f, end_ticks)) {
+        pass_over(f, depth);
+        return;
+    }
     int64_t end_ns = feed_ns(f, end_ticks);
     int64_t start_ns = feed_ns(f, dur_ticks < end_ticks ? end_ticks - dur_ticks : 0);
     if (__builtin_expect(end_ns < f->last_ns, 0))
@@ -213,6 +225,10 @@ static uint64_t adopt_by_fold(struct feed *f, uint32_t index, const struct model
 
 static void take_fold(struct feed *f, const struct trace_fold *r)
 {
+    if (feed_is_before(f, r->last_end_ticks)) {
+        pass_over(f, r->depth);
+        return;
+    }
     const int64_t start_ns = feed_ns(f, r->first_start_ticks),
                   end_ns = feed_ns(f, r->last_end_ticks);
     uint32_t index;
@@ -232,6 +248,8 @@ static void take_fold(struct feed *f, const struct trace_fold *r)
         feed_split_limit(split, s->self_ns);
         s->split = (uint32_t)(t->splits.count - 1);
     }
+    if (f->side_count)
+        feed_side_take_durations(f, s);
     struct model_attrs *attrs = feed_attrs_of(f, s);
     attrs->bytes = r->bytes;
     attrs->max_ns = interval_ns(f, r->max_ticks);
@@ -284,9 +302,23 @@ int feed_records(
     return more < 0 ? -1 : 0;
 }
 
+// A thread that is older than what the trace keeps was there from the first moment on, and what the
+// kernel counted of it over its life is not that of the rest.
+static void start_settle(struct feed *f)
+{
+    struct model_thread *t = thread_of(f);
+    if (!f->m->kept_from_ns || (f->start_seen && t->start_ns > 0))
+        return;
+    f->start_seen = 1;
+    t->start_ns = 0;
+    t->start_is_exact = 0;
+    t->cpu_ns = t->runq_ns = UINT64_MAX;
+}
+
 void feed_end(struct feed *f)
 {
     struct model_thread *t = thread_of(f);
+    start_settle(f);
     const int64_t seen_ns = f->last_ns > f->fold_ns ? f->last_ns : f->fold_ns;
     // What was recorded lies within the thread's life, whatever the clock of its ends said.
     if (f->first_ns < t->start_ns || (!f->start_seen && f->first_ns != INT64_MAX))

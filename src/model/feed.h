@@ -63,8 +63,21 @@ static inline int64_t feed_ns(const struct feed *f, uint64_t ticks)
 // Everything that is not a span or a fold.
 void feed_side_record(struct feed *f, const struct trace_record *r);
 
+// Forgets what waits for a span of this depth and for deeper ones.
+void feed_side_forget(struct feed *f, unsigned depth);
+
+// Whether the moment is before those that the trace keeps (model.kept_from_ns).
+static inline int feed_is_before(const struct feed *f, uint64_t ticks)
+{
+    return __builtin_expect(f->m->kept_from_ns != 0, 0) &&
+           (int64_t)(ticks - f->scale->origin_ticks) <= 0;
+}
+
 // Gives the span what waits for its depth, and forgets what waits for deeper ones.
 void feed_side_take(struct feed *f, struct model_span *span);
+
+// Gives a fold the durations that wait for its depth.
+void feed_side_take_durations(struct feed *f, struct model_span *fold);
 
 // The attributes of a span, made when it has none.
 struct model_attrs *feed_attrs_of(struct feed *f, struct model_span *span);

@@ -75,12 +75,27 @@ static void take_split(struct feed *f, const struct trace_split *r)
     wait_at(f, slot, r->depth, t->splits.count - 1);
 }
 
+static struct model_attrs *attrs_new(struct model_thread *t)
+{
+    struct model_attrs *a = vec_push(&t->attrs);
+    a->values = MODEL_NONE;
+    return a;
+}
+
+// Attributes that few ask for; of a repeated one the last counts.
+static void take_value(struct model_thread *t, struct model_attrs *a, const struct trace_attr *r)
+{
+    *vec_push(&t->values) =
+        (struct model_value){r->value, r->aux, a->values, (enum trace_attr_key)r->key};
+    a->values = (uint32_t)(t->values.count - 1);
+}
+
 static void take_attr(struct feed *f, const struct trace_attr *r)
 {
     struct model_thread *t = thread_of(f);
     uint32_t *slot = &f->attrs_at[r->depth];
     if (*slot == MODEL_NONE) {
-        vec_push(&t->attrs);
+        attrs_new(t);
         wait_at(f, slot, r->depth, t->attrs.count - 1);
     }
     struct model_attrs *a = &t->attrs.at[*slot];
@@ -103,6 +118,8 @@ static void take_attr(struct feed *f, const struct trace_attr *r)
         a->source_height_px = high;
     } else if (r->key == TRACE_ATTR_OPEN) {
         a->is_open = r->value != 0;
+    } else if (r->key >= TRACE_ATTR_FILE) {
+        take_value(t, a, r);
     }
 }
 
@@ -110,7 +127,7 @@ struct model_attrs *feed_attrs_of(struct feed *f, struct model_span *span)
 {
     struct model_thread *t = thread_of(f);
     if (span->attrs == MODEL_NONE) {
-        vec_push(&t->attrs);
+        attrs_new(t);
         span->attrs = (uint32_t)(t->attrs.count - 1);
     }
     return &t->attrs.at[span->attrs];
@@ -137,6 +154,17 @@ static void split_open(struct feed *f, struct model_span *span)
     span->split = (uint32_t)(t->splits.count - 1);
 }
 
+void feed_side_forget(struct feed *f, unsigned depth)
+{
+    if (f->split_at[depth] != MODEL_NONE)
+        f->side_count--;
+    if (f->attrs_at[depth] != MODEL_NONE)
+        f->side_count--;
+    f->split_at[depth] = f->attrs_at[depth] = MODEL_NONE;
+    if (f->side_deepest > depth)
+        forget_deeper(f, depth);
+}
+
 void feed_side_take(struct feed *f, struct model_span *span)
 {
     struct model_thread *t = thread_of(f);
@@ -155,6 +183,18 @@ void feed_side_take(struct feed *f, struct model_span *span)
     }
     if (f->side_deepest > depth)
         forget_deeper(f, depth);
+}
+
+void feed_side_take_durations(struct feed *f, struct model_span *fold)
+{
+    const struct model_thread *t = thread_of(f);
+    const uint32_t waiting = f->attrs_at[fold->depth];
+    if (waiting == MODEL_NONE || t->attrs.at[waiting].values == MODEL_NONE ||
+        t->values.at[t->attrs.at[waiting].values].key != TRACE_ATTR_CALLS_OF)
+        return;
+    fold->attrs = waiting;
+    f->attrs_at[fold->depth] = MODEL_NONE;
+    f->side_count--;
 }
 
 static void take_thread(struct feed *f, const struct trace_thread *r)
@@ -187,7 +227,7 @@ static void take_thread(struct feed *f, const struct trace_thread *r)
 
 static void take_item(struct feed *f, const struct trace_item *r)
 {
-    if (r->op > TRACE_ITEM_JOIN)
+    if (r->op > TRACE_ITEM_MANY || feed_is_before(f, r->ticks))
         return;
     *vec_push(&f->m->items) = (struct model_item_event){
         feed_ns(f, r->ticks), r->id, r->other, f->thread, (enum trace_item_op)r->op};
@@ -201,7 +241,7 @@ static uint32_t name_of(struct feed *f, uint16_t id)
 
 static void take_queue(struct feed *f, const struct trace_queue *r)
 {
-    if (r->op > TRACE_QUEUE_GET)
+    if (r->op > TRACE_QUEUE_GET || feed_is_before(f, r->ticks))
         return;
     *vec_push(&f->m->queues) = (struct model_queue_event){
         feed_ns(f, r->ticks), name_of(f, r->name), r->depth, f->thread, (enum trace_queue_op)r->op};
@@ -223,6 +263,8 @@ void feed_side_record(struct feed *f, const struct trace_record *r)
         take_queue(f, r->queue);
         break;
     case TRACE_COUNTER:
+        if (feed_is_before(f, r->counter->ticks))
+            break;
         *vec_push(&f->m->counts) = (struct model_counter_event){feed_ns(f, r->counter->ticks),
             r->counter->delta, name_of(f, r->counter->name), f->thread};
         break;

@@ -154,6 +154,18 @@ static int read_clock(struct load *l, struct err *e)
     return trace_clock_scale(&clock, &l->scale, e);
 }
 
+// Where only the last part of a run was kept, time counts from its first moment.
+static void move_origin(struct load *l)
+{
+    __extension__ typedef unsigned __int128 wide;
+    const int64_t from_ns = json_get_int(l->m->meta, "kept_from_ns", 0);
+    if (from_ns <= 0 || from_ns > FEED_LIMIT_NS)
+        return;
+    const wide tick = (wide)l->scale.whole << 64 | l->scale.fraction;
+    l->m->kept_from_ns = from_ns;
+    l->scale.origin_ticks += (uint64_t)(((wide)from_ns << 64) / tick);
+}
+
 static int first_pass(struct load *l, struct err *e)
 {
     struct trace_block_view b;
@@ -162,6 +174,7 @@ static int first_pass(struct load *l, struct err *e)
         take_first(l, &b);
     if (read_clock(l, e) < 0)
         return -1;
+    move_origin(l);
     for (size_t i = 0; i < l->processes.count; i++) {
         struct load_process *p = &l->processes.at[i];
         size_t at_bytes;
@@ -203,6 +216,8 @@ static void take_sample(struct load *l, const struct trace_sample *r)
     if (r->metric == TRACE_METRIC_NONE || r->metric >= TRACE_METRIC_COUNT)
         return;
     int64_t at_ns = ticks_scale_ns(&l->scale, r->ticks);
+    if (l->m->kept_from_ns && at_ns < 0)
+        return;
     *vec_push(&l->m->samples) = (struct model_sample){
         at_ns < 0 ? 0 : at_ns, r->value, r->subject, (enum trace_metric)r->metric};
 }

@@ -43,6 +43,7 @@ static void free_threads(struct model *m)
         vec_fini(&t->spans);
         vec_fini(&t->splits);
         vec_fini(&t->attrs);
+        vec_fini(&t->values);
         vec_fini(&t->root_splits);
     }
     vec_fini(&m->threads);
@@ -156,6 +157,17 @@ uint32_t model_name_within(struct model *m, uint32_t wait, uint32_t stage)
     const uint32_t id = model_name_id(m, n.text, m->stages.at[stage].text, n.cause);
     m->names.at[id].is_wait = 1;
     return id;
+}
+
+const struct model_value *model_value_find(
+    const struct model_thread *t, const struct model_span *s, enum trace_attr_key key)
+{
+    if (s->attrs == MODEL_NONE)
+        return NULL;
+    for (uint32_t at = t->attrs.at[s->attrs].values; at != MODEL_NONE; at = t->values.at[at].next)
+        if (t->values.at[at].key == key)
+            return &t->values.at[at];
+    return NULL;
 }
 
 uint32_t model_thread_add(struct model *m, uint32_t process, uint32_t tid)

@@ -43,8 +43,17 @@ struct model_attrs {
     uint32_t scale_num, scale_den; // of a scaled decode; 0: not known
     uint64_t item;
     uint64_t max_ns; // of a fold: the longest single call; 0 otherwise
+    uint32_t values; // the first in thread.values of the other attributes, or MODEL_NONE
     int has_item;
     int is_open; // it had not returned when its process was killed, which is where it ends here
+};
+
+// An attribute from TRACE_ATTR_FILE on.
+struct model_value {
+    uint64_t value;
+    uint32_t aux;
+    uint32_t next; // of the same span, or MODEL_NONE
+    enum trace_attr_key key;
 };
 
 // One interval. Spans of a thread are ordered by end; a parent comes after its children.
@@ -76,6 +85,7 @@ struct model_thread {
     VEC(struct model_span) spans;
     VEC(struct model_split) splits;
     VEC(struct model_attrs) attrs;
+    VEC(struct model_value) values;
     // Outside all spans: off-CPU time (cause OTHER) of the thread's root, as it was found.
     VEC(struct model_root_split {
         int64_t until_ns;
@@ -137,6 +147,8 @@ struct model {
     struct json *meta;    // the run's META block (command, host, options, ...); may be NULL
     struct json *summary; // NULL when the trace was cut
     int64_t end_ns;       // of the run
+    int64_t kept_from_ns; // what came before this moment of the run was not kept (--keep-last), and
+                          // times count from here; 0: all was kept
     uint64_t span_count;
     const char *damage; // "" or what was wrong with the trace, for the report
     VEC(struct model_name) names;
@@ -169,6 +181,10 @@ extern const char *const model_stage_words[];
 
 // Adds a thread of `process` with all "not known" values set. The index.
 uint32_t model_thread_add(struct model *m, uint32_t process, uint32_t tid);
+
+// The attribute of that key of a span, or NULL.
+const struct model_value *model_value_find(
+    const struct model_thread *t, const struct model_span *s, enum trace_attr_key key);
 
 // Puts events and samples into the order of time (stable), and sets end_ns to cover everything.
 void model_finish(struct model *m);

@@ -63,7 +63,12 @@ static void order_check(struct check *c, struct check_thread *t)
     const int is_next_part = id->segment_seq == t->segment_seq && id->part == t->next_part;
     const int is_next_segment =
         id->segment_seq == t->segment_seq + (t->next_part > 0) && id->part == 0;
-    if (!is_next_part && !is_next_segment) {
+    const int is_later =
+        c->is_tail && (id->segment_seq > t->segment_seq || id->part > t->next_part);
+    if (is_later) {
+        check_thread_forget(t);
+        t->has_gap = 1;
+    } else if (!is_next_part && !is_next_segment) {
         check_find(c,
             "segment %" PRIu32 " part %" PRIu32 " of thread %" PRIu32 " in process %" PRIu32
             " follows segment %" PRIu32 " part %" PRIu32 ": something between them is missing",
@@ -182,12 +187,28 @@ static void images_check(struct check *c)
     }
 }
 
+// Whether the trace says that only its last part was kept.
+static int is_tail(struct trace_reader *reader)
+{
+    struct trace_block_view block;
+    struct json *meta = NULL;
+    trace_reader_select(reader, 1u << TRACE_BLOCK_META);
+    while (trace_reader_next(reader, &block))
+        (void)trace_meta_merge(&meta, block.bytes, block.length_bytes, NULL);
+    const int is_there = json_get_int(meta, "kept_from_ns", 0) > 0;
+    json_free(&meta);
+    trace_reader_rewind(reader);
+    trace_reader_select(reader, ~0u);
+    return is_there;
+}
+
 static int reader_check(struct trace_reader *reader, struct trace_check *out)
 {
     struct trace_block_view block;
     struct check c = {.out = out, .block = &block};
     if (!reader)
         return -1;
+    c.is_tail = is_tail(reader);
     while (trace_reader_next(reader, &block))
         block_check(&c);
     images_check(&c);

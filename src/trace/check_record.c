@@ -174,7 +174,7 @@ static void value_check(struct check *c, struct check_thread *t, struct check_im
         break;
     case TRACE_ITEM:
         moment_check(c, t, r, r->item->ticks);
-        if (r->item->op > TRACE_ITEM_JOIN)
+        if (r->item->op > TRACE_ITEM_MANY)
             find_at(c, r, "its operation is unknown");
         break;
     case TRACE_QUEUE:

@@ -39,6 +39,7 @@ struct check {
     const struct trace_block_view *block; // the one looked at; NULL behind the last
     size_t offset_bytes;                  // of the record looked at
     int has_summary;
+    int is_tail; // what came before some moment was not kept: threads begin anywhere
     VEC(struct check_thread) threads;
     VEC(struct check_image) images;
 };

@@ -157,6 +157,17 @@ struct drain_process *drain_process_get(struct drain *d, uint32_t pid, uint64_t 
     return at;
 }
 
+int drain_segment_is_open(struct drain *d, const struct trace_block_id *id)
+{
+    const struct drain_thread *t = drain_thread_get(d, id->pid, id->image_ticks, id->thread_seq);
+    return id->segment_seq >= t->next_seq;
+}
+
+int drain_image_is_ended(struct drain *d, uint32_t pid, uint64_t image_ticks)
+{
+    return drain_process_get(d, pid, image_ticks)->is_ended;
+}
+
 void drain_seen(struct drain *d, const struct trace_block_id *id, uint64_t raw_bytes)
 {
     struct drain_thread *t = drain_thread_get(d, id->pid, id->image_ticks, id->thread_seq);

@@ -61,6 +61,12 @@ void drain_process_ended(struct drain *d, uint32_t pid);
 // Packs all that is left, open segments included, up to what their threads had written.
 int drain_finish(struct drain *d, struct err *e);
 
+// Whether more of the segment that the block is a part of may come.
+int drain_segment_is_open(struct drain *d, const struct trace_block_id *id);
+
+// Whether the process image is known to have ended.
+int drain_image_is_ended(struct drain *d, uint32_t pid, uint64_t image_ticks);
+
 const struct drain_stats *drain_stats_get(const struct drain *d);
 
 // Ends draining; the directory stays as it is. Accepts NULL.

@@ -9,8 +9,9 @@ static const char *const causes[TRACE_CAUSE_COUNT] = {
     "other", "io", "net", "lock", "gil", "accel", "sleep"};
 static const char *const keys[TRACE_ATTR_KEY_COUNT] = {"none", "bytes", "shape", "scale", "item",
     "caller", "source", "open", "file", "offset", "resident", "colour", "filter", "dtype",
-    "elements", "session", "input", "output", "threads", "faults", "fresh", "accel", "pts"};
-static const char *const item_ops[] = {"begin", "use", "end", "join"};
+    "elements", "session", "input", "output", "threads", "faults", "fresh", "accel", "pts",
+    "calls_of"};
+static const char *const item_ops[] = {"begin", "use", "end", "join", "many"};
 static const char *const queue_ops[] = {"put", "get"};
 static const char *const thread_ops[] = {"start", "seen", "end"};
 static const char *const text_uses[] = {"name", "coverage", "note", "thread"};

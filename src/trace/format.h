@@ -124,8 +124,32 @@ enum trace_attr_key {
     TRACE_ATTR_FRESH = 20,    // value: bytes that the span's own calls mapped anew
     TRACE_ATTR_ACCEL = 21,    // value: nanoseconds that an accelerator worked for the call
     TRACE_ATTR_PTS = 22,      // value: microseconds of the frame's or packet's presentation time
+    // Of a FOLD, one for each bucket: value: calls whose durations (what they called included) are
+    // in the bucket; aux: the bucket (trace_bucket_of).
+    TRACE_ATTR_CALLS_OF = 23,
     TRACE_ATTR_KEY_COUNT
 };
+
+// Buckets of durations in ns: one for each up to 15, then eight for each power of two. The last
+// one has no upper end (73 s and more).
+#define TRACE_BUCKETS 280u
+static inline unsigned trace_bucket_of(uint64_t ns)
+{
+    if (ns < 16)
+        return (unsigned)ns;
+    const unsigned power = 63u - (unsigned)__builtin_clzll(ns);
+    const unsigned bucket = (power - 2) * 8 + (unsigned)(ns >> (power - 3) & 7);
+    return bucket < TRACE_BUCKETS ? bucket : TRACE_BUCKETS - 1;
+}
+
+// The middle of a bucket.
+static inline uint64_t trace_bucket_ns(unsigned bucket)
+{
+    if (bucket < 16)
+        return bucket;
+    const unsigned power = bucket / 8 + 2;
+    return ((uint64_t)(8 + bucket % 8) << (power - 3)) + ((uint64_t)1 << (power - 3)) / 2;
+}
 
 // How pixels between pixels are made.
 enum trace_filter {
@@ -167,6 +191,8 @@ enum trace_item_op {
     TRACE_ITEM_USE = 1,
     TRACE_ITEM_END = 2,
     TRACE_ITEM_JOIN = 3, // `other` is the batch that `id` becomes part of; one record per item
+    TRACE_ITEM_MANY = 4, // `id` items ended since the last such record of the thread, or since the
+                         // trace came to its limit
 };
 struct trace_item {
     uint8_t kind, op;

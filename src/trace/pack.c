@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packed writer: codes, compresses and checksums a block and appends it with one write. Called
-// by the launcher's loop through the drain, and by `recover`. Keeps no index: a reader walks the
+// by the launcher's loop through the drain, and by `recover`. Writes no index: a reader walks the
 // headers. Threads: one owner.
 #include "trace/pack.h"
 
 #include "trace/codec.h"
 #include "trace/hash.h"
+#include "trace/pack_state.h"
 #include "trace/planes.h"
-
-#include "base/buf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,14 +20,6 @@
 #include <unistd.h>
 
 #define PART_TRIES 100
-
-struct trace_pack {
-    struct buf path, part_path;
-    int fd;
-    uint64_t file_bytes;
-    struct codec *codec;
-    struct planes *planes;
-};
 
 // Appends `count` pieces as a whole or not at all.
 static int append(struct trace_pack *p, struct iovec *pieces, int count, struct err *e)
@@ -83,7 +74,7 @@ static int part_open(struct trace_pack *p, struct err *e)
         buf_printf(&p->part_path, "%s.part-%d", buf_text(&p->path), (int)getpid());
         if (i > 1)
             buf_printf(&p->part_path, "-%d", i);
-        p->fd = open(buf_text(&p->part_path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        p->fd = open(buf_text(&p->part_path), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (p->fd >= 0 || errno != EEXIST)
             break;
     }
@@ -172,7 +163,10 @@ int trace_pack_block(struct trace_pack *p, const struct trace_block_id *id, cons
     header.header_hash = trace_hash(&header, offsetof(struct trace_block, header_hash));
     struct iovec pieces[2] = {{.iov_base = &header, .iov_len = sizeof header},
         {.iov_base = (void *)(uintptr_t)stored, .iov_len = header.stored_bytes}};
-    return append(p, pieces, 2, e);
+    if (append(p, pieces, 2, e) < 0)
+        return -1;
+    pack_entry_add(p, id, sizeof header + header.stored_bytes);
+    return 0;
 }
 
 int trace_pack_copy(
@@ -237,6 +231,7 @@ void trace_pack_leave(struct trace_pack **p)
         close((*p)->fd);
     codec_free(&(*p)->codec);
     planes_free(&(*p)->planes);
+    vec_fini(&(*p)->entries);
     buf_fini(&(*p)->path);
     buf_fini(&(*p)->part_path);
     free(*p);

@@ -36,6 +36,30 @@ int trace_pack_block(struct trace_pack *p, const struct trace_block_id *id, cons
 int trace_pack_copy(
     struct trace_pack *p, const void *block_bytes, size_t length_bytes, struct err *e);
 
+// ---- For a trace of which only the last part is kept. ----
+
+// A block of the file being written.
+struct trace_pack_entry {
+    struct trace_block_id id;
+    uint64_t offset_bytes, length_bytes; // its header included
+    uint64_t appended_ns;                // CLOCK_MONOTONIC
+    int is_kept;                         // for trace_pack_rewrite
+};
+
+// What is behind the part file's name in that of the new file; after a crash it may be left.
+#define TRACE_PACK_NEW ".new"
+
+// From here on the packer remembers where its blocks lie. Called before the first block.
+void trace_pack_remember(struct trace_pack *p);
+
+// The blocks so far, in the order of the file; valid until the next block.
+struct trace_pack_entry *trace_pack_entries(struct trace_pack *p, size_t *count);
+
+// Writes the blocks whose is_kept is set to a new file, which takes the place of the part file at
+// once: at every moment one of the two is whole. Needs room for what is kept. On failure (-1 with a
+// message) the part file is as it was.
+int trace_pack_rewrite(struct trace_pack *p, struct err *e);
+
 // The file being written, the name it will get, and its length so far.
 const char *trace_pack_part_path(const struct trace_pack *p);
 const char *trace_pack_path(const struct trace_pack *p);

@@ -240,9 +240,19 @@ static int is_finished(struct recovery *r, const char *path)
     return is_same;
 }
 
+// What a launcher that was killed while it left out the oldest part had begun.
+static void rewrite_remove(const char *part)
+{
+    struct buf path = {0};
+    buf_printf(&path, "%s" TRACE_PACK_NEW, part);
+    (void)unlink(buf_text(&path));
+    buf_fini(&path);
+}
+
 // Removes the part file and the directory, now that the trace is there.
 static void tidy(struct recovery *r)
 {
+    rewrite_remove(r->meta.part);
     struct err why = {0};
     unsigned left = 0;
     if (rundir_done_mark(r->dir_fd, &why) < 0 ||

@@ -28,6 +28,7 @@ struct run_arguments {
     const char *output, *json, *format, *item_stage, *stage_map;
     struct option_list no_hooks;
     uint64_t max_bytes;
+    uint64_t keep_last_ns;
     int is_quiet;
 };
 
@@ -103,6 +104,15 @@ static const struct option_spec options[] = {
         .kind = OPTION_BYTES,
         .offset = offsetof(struct run_arguments, max_bytes),
         .least = MAX_BYTES_LEAST,
+        .most = INT64_MAX},
+    {.name = "keep-last",
+        .argument_name = "TIME",
+        .help =
+            "Keep only the last TIME (60s, 5m, 1h) of the run in the trace, however long it runs. "
+            "With --max-bytes, less when it does not fit.",
+        .kind = OPTION_TIME,
+        .offset = offsetof(struct run_arguments, keep_last_ns),
+        .least = 1000000000,
         .most = INT64_MAX},
     {.name = "quiet",
         .short_name = 'q',
@@ -269,6 +279,7 @@ static int measure(const struct command *self, const struct run_arguments *a, ch
         .no_hooks = a->no_hooks.at,
         .no_hook_count = a->no_hooks.count,
         .max_bytes = a->max_bytes,
+        .keep_last_ns = a->keep_last_ns,
     };
     struct stat before;
     int is_replaced = stat(o.output, &before) == 0;

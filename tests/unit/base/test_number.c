@@ -102,6 +102,26 @@ static void refuses_what_is_no_size(void **state)
     }
 }
 
+static void reads_times(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t value_ns;
+    } cases[] = {{"0", 0}, {"60", 60000000000}, {"60s", 60000000000}, {"1.5m", 90000000000},
+        {"2min", 120000000000}, {"1h", 3600000000000}, {"250ms", 250000000}};
+    static const char *const wrong[] = {"", "s", "-1s", "+1", "1d", "1 s", "1S", "1e30h", "nan"};
+    uint64_t value_ns;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        assert_int_equal(number_parse_time(cases[c].text, &value_ns), 0);
+        assert_true(value_ns == cases[c].value_ns);
+    }
+    value_ns = 77;
+    for (size_t c = 0; c < sizeof wrong / sizeof *wrong; c++)
+        assert_int_equal(number_parse_time(wrong[c], &value_ns), -1);
+    assert_true(value_ns == 77);
+}
+
 static void decimal_commas_of_a_locale_stay_out(void **state)
 {
     (void)state;
@@ -123,6 +143,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_no_real),
         cmocka_unit_test(reads_sizes),
         cmocka_unit_test(refuses_what_is_no_size),
+        cmocka_unit_test(reads_times),
         cmocka_unit_test(decimal_commas_of_a_locale_stay_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
