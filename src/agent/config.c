@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 struct config config;
-static char text[64 << 10];
+static char text[128 << 10]; // both kinds of rules at their longest
 
 static long read_file(const char *run_dir)
 {
@@ -51,6 +51,15 @@ static void take_map(char *line, int is_library)
     config.maps[config.map_count++] = (struct config_map){pattern, stage, is_library};
 }
 
+// The pattern is the rest of the line.
+static void take_range(char *line)
+{
+    char *word = take_word(&line);
+    if (!*word || !*line || config.range_count == CONFIG_RANGES)
+        return;
+    config.ranges[config.range_count++] = (struct config_range){line, word};
+}
+
 static void take_line(char *line)
 {
     char *word = take_word(&line);
@@ -65,6 +74,10 @@ static void take_line(char *line)
         take_map(line, 0);
     } else if (strcmp(word, "library") == 0) {
         take_map(line, 1);
+    } else if (strcmp(word, "opencv-trace") == 0) {
+        config.is_opencv_traced = 1;
+    } else if (strcmp(word, "range") == 0) {
+        take_range(line);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define CONFIG_MAPS 128
+#define CONFIG_RANGES 128
 #define CONFIG_NO_HOOKS 32
 
 // One entry of a stage map: functions whose symbol matches, or all functions of matching libraries.
@@ -14,6 +15,12 @@ struct config_map {
     const char *pattern; // glob with '*' and '?'
     const char *stage;
     int is_library;
+};
+
+// A rule for ranges that the program names itself.
+struct config_range {
+    const char *pattern; // glob on "domain:name" or on the name alone; may hold blanks
+    const char *word;    // a stage, "item" or "ignore"
 };
 
 struct config {
@@ -24,6 +31,9 @@ struct config {
     int no_hook_count;
     struct config_map maps[CONFIG_MAPS];
     int map_count;
+    int is_opencv_traced; // --opencv-trace
+    struct config_range ranges[CONFIG_RANGES];
+    int range_count;
 };
 extern struct config config;
 

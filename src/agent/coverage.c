@@ -36,8 +36,11 @@ void coverage_see(const char *object)
     for (int set = 0; hook_sets[set] && set < SETS_LIMIT; set++) {
         const char *const *libraries = hook_sets[set]->libraries;
         for (; libraries && *libraries; libraries++) {
-            if (strncmp(name, *libraries, strlen(*libraries)) != 0 ||
-                atomic_exchange(&found[set].is_loaded, 1))
+            if (strncmp(name, *libraries, strlen(*libraries)) != 0)
+                continue;
+            if (hook_sets[set]->see)
+                hook_sets[set]->see(name);
+            if (atomic_exchange(&found[set].is_loaded, 1))
                 continue;
             strncpy(found[set].library, name, NAME_BYTES - 1);
         }

@@ -181,6 +181,19 @@ uintptr_t elf_object_find(const struct elf_object *o, const char *name)
     return 0;
 }
 
+uintptr_t elf_object_find_data(const struct elf_object *o, const char *name, size_t *length_bytes)
+{
+    uint32_t index = 0;
+    while ((index = next_definition(o, name, index)) != 0) {
+        const ElfW(Sym) *symbol = &o->symbols[index];
+        if (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_size) {
+            *length_bytes = symbol->st_size;
+            return o->base + symbol->st_value;
+        }
+    }
+    return 0;
+}
+
 int elf_object_has_function(const struct elf_object *o, const char *name, uintptr_t address)
 {
     uint32_t index = 0;
@@ -331,6 +344,18 @@ int elf_object_is_slot(uint32_t type)
     return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
 #elif defined(__aarch64__)
     return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT;
+#else
+    (void)type;
+    return 0;
+#endif
+}
+
+int elf_object_is_pointer(uint32_t type)
+{
+#if defined(__x86_64__)
+    return type == R_X86_64_64;
+#elif defined(__aarch64__)
+    return type == R_AARCH64_ABS64;
 #else
     (void)type;
     return 0;

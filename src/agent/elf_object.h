@@ -34,6 +34,9 @@ int elf_object_read(struct elf_object *o, uintptr_t base, const ElfW(Phdr) * hea
 // function).
 uintptr_t elf_object_find(const struct elf_object *o, const char *name);
 
+// The same for data; its length goes to *length_bytes. 0 when there is none, or of no length.
+uintptr_t elf_object_find_data(const struct elf_object *o, const char *name, size_t *length_bytes);
+
 // The file that the undefined symbol `index` is versioned by ("libjpeg.so.62"); NULL when none.
 const char *elf_object_wanted_file(const struct elf_object *o, size_t index);
 
@@ -65,6 +68,9 @@ int elf_object_has_function(const struct elf_object *o, const char *name, uintpt
 // Whether a relocation type is a slot of the GOT: of a function that is called, or of anything.
 int elf_object_is_slot(uint32_t type);
 int elf_object_is_call_slot(uint32_t type);
+
+// Whether one is a pointer to its symbol in data: an entry of a table of functions, say.
+int elf_object_is_pointer(uint32_t type);
 
 // Whether the code of `o` uses a slot for calls alone (as built with -fno-plt), so that nobody
 // compares what it holds. Reads the code once for each object; one thread at a time.

@@ -30,7 +30,7 @@ struct hook_function {
     // What a call is recorded as: one of these names. None: it is not timed.
     const struct hook_name *names;
     unsigned name_count;
-    uint32_t attrs; // 1 << enum trace_attr_key that it may carry
+    uint32_t attrs; // 1 << enum trace_attr_key that it may carry, HOOK_VIRTUAL
 };
 
 struct hook_set {
@@ -39,6 +39,11 @@ struct hook_set {
     const char *const *libraries; // sonames begin with one of these; ends with NULL; NULL for libc
     const struct hook_function *functions; // ends with symbol NULL
     int *is_off; // set when switched off; NULL when there is nothing to set
+    // Told the file name of each of `libraries` that is loaded, also when the set is off; or NULL.
+    void (*see)(const char *file_name);
+    // Its names are such as other libraries and programs have for functions of their own: only
+    // functions that lie in one of `libraries` are hooked.
+    int is_named_broadly;
 };
 
 // All sets in the registry's order, ended by NULL.
@@ -116,12 +121,33 @@ static inline void hook_wait_note(struct agent_thread *t, const struct agent_fra
     span_guard(t, busy);
 }
 
+// Whether the innermost open span is a call that waits for an accelerator: what its library waits
+// on meanwhile (a lock, a descriptor) is how that is done, not what is waited for.
+static inline int hook_is_in_accel(uintptr_t stack)
+{
+    const struct agent_thread *t = agent_self;
+    const struct agent_frame *top = &t->frames[t->depth];
+    return t->depth && top->what.cause == TRACE_CAUSE_ACCEL && stack < top->stack;
+}
+
+static inline void hook_wait_note_begun(const struct hook_span *s)
+{
+    struct agent_thread *t = agent_self;
+    if (s->token && t->depth == s->token)
+        hook_wait_note(t, &t->frames[s->token]);
+}
+
 static inline struct hook_span hook_wait_begin(int is_off, struct hook_name *name, uintptr_t stack)
 {
-    struct hook_span s = hook_begin_unless(is_off, name, stack);
-    struct agent_thread *t = agent_self;
-    if (s.token && t->depth == s.token)
-        hook_wait_note(t, &t->frames[s.token]);
+    struct hook_span s = hook_begin_unless(is_off || hook_is_in_accel(stack), name, stack);
+    hook_wait_note_begun(&s);
+    return s;
+}
+
+static inline struct hook_span hook_wait_begin_outer(struct hook_name *name, uintptr_t stack)
+{
+    struct hook_span s = hook_begin_outer(name, stack);
+    hook_wait_note_begun(&s);
     return s;
 }
 
@@ -145,11 +171,6 @@ static inline void hook_wait_end(struct hook_span *s)
     __attribute__((cleanup(hook_wait_end), unused)) struct hook_span variable =                    \
         hook_wait_begin(is_off, name, SPAN_STACK)
 
-#define HOOK_SPAN_OUTER(variable, text, stage, flags)                                              \
-    static struct hook_name variable##_name = {text, stage, TRACE_CAUSE_OTHER, flags, 0};          \
-    __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
-        hook_begin_outer(&variable##_name, SPAN_STACK)
-
 // The name that the calls of the hook `id` are recorded with, and a span of that name around what
 // is left of the block.
 #define HOOK_NAME(id, text, stage, cause, flags)                                                   \
@@ -159,11 +180,16 @@ static inline void hook_wait_end(struct hook_span *s)
     __attribute__((cleanup(hook_end), unused)) struct hook_span variable =                         \
         hook_begin_outer(&id##_name, SPAN_STACK)
 
-// ---- Functions of other libraries, by GOT slot.
-// -------------------------------------------------- HOOK_THUNKS(ret, id, PARAMS(...), ARGS(...))
-// declares the thunks of a hook whose body the file defines as `static inline ret id_body(id_fn
-// *real, PARAMS)`. HOOK_CALL makes the usual body too: a span around the call. HOOK_ROW is its line
-// in the set's table.
+// The same for a call that does nothing but wait, for long perhaps.
+#define HOOK_WAIT_OF(id, variable)                                                                 \
+    __attribute__((cleanup(hook_wait_end), unused)) struct hook_span variable =                    \
+        hook_wait_begin_outer(&id##_name, SPAN_STACK)
+
+// ---- Functions of other libraries, by GOT slot. -------------------------------------------------
+//
+// HOOK_THUNKS(ret, id, PARAMS(...), ARGS(...)) declares the thunks of a hook whose body the file
+// defines as `static inline ret id_body(id_fn *real, PARAMS)`. HOOK_CALL makes the usual body too:
+// a span around the call, named by its HOOK_NAME. HOOK_LINE is its line in the set's table.
 
 #define PARAMS(...) __VA_ARGS__
 #define ARGS(...) __VA_ARGS__
@@ -196,10 +222,21 @@ static inline void hook_wait_end(struct hook_span *s)
     }                                                                                              \
     HOOK_THUNKS(ret, id, PARAMS(params), ARGS(args))
 
-#define HOOK_ROW(id, symbol)                                                                       \
+// The same with statements around the call that note its attributes: they see `span`, the original
+// as `real` and, behind the call, its result as `done`. It is shown by the function's own name.
+#define HOOK_NOTED(ret, id, stage, flags, before, after, params, args)                             \
+    HOOK_TYPE(ret, id, PARAMS(params))                                                             \
+    HOOK_NAME(id, #id, stage, TRACE_CAUSE_OTHER, flags);                                           \
+    static inline ret id##_body(id##_fn *real, params)                                             \
     {                                                                                              \
-        symbol, id##_thunks, (void **)id##_real, NULL, 0, 0                                        \
-    }
+        HOOK_SPAN_OF(id, span);                                                                    \
+        before;                                                                                    \
+        ret done = real(args);                                                                     \
+        after;                                                                                     \
+        return done;                                                                               \
+    }                                                                                              \
+    HOOK_THUNKS(ret, id, PARAMS(params), ARGS(args))
+#define HOOK_NOTHING ((void)0)
 
 // A line of a set's table: a hook with its HOOK_NAME, one with no name because it is not timed, and
 // a function of libc with the names it may have. `attrs`: HOOK_BYTES | ...
@@ -224,6 +261,9 @@ static inline void hook_wait_end(struct hook_span *s)
 #define HOOK_SHAPE HOOK_ATTR(SHAPE)
 #define HOOK_SOURCE HOOK_ATTR(SOURCE)
 #define HOOK_SCALE HOOK_ATTR(SCALE)
+// Not an attribute: it is a virtual function, which callers reach through constant tables of the
+// library that defines it, too.
+#define HOOK_VIRTUAL (1u << 31)
 
 // ---- Functions of libc, by interposition.
 // ---------------------------------------------------------

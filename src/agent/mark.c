@@ -4,8 +4,10 @@
 // allocation.
 #include "lightmeter/mark.h"
 
+#include "agent/mark.h"
 #include "agent/names.h"
 #include "agent/span.h"
+#include "agent/sum.h"
 
 #include <errno.h>
 
@@ -86,12 +88,12 @@ static int is_summed(void)
     return *agent.control == AGENT_AGGREGATE;
 }
 
-static void sum_items(uint64_t items)
+static void count_items(uint64_t items)
 {
     struct agent_thread *t = summing_thread();
     if (!t)
         return;
-    span_sum_items(t, items);
+    sum_items(t, items);
     span_guard(t, AGENT_FREE);
 }
 
@@ -120,7 +122,7 @@ static void item_use(uint64_t id)
 static void item_end(uint64_t id)
 {
     if (is_summed())
-        sum_items(1);
+        count_items(1);
     else
         write_item(TRACE_ITEM_END, id, 0);
 }
@@ -129,7 +131,7 @@ static void item_join(uint64_t batch, const uint64_t *ids, size_t n)
 {
     // The batch's end will count for one of its members.
     if (is_summed() && n)
-        sum_items(n - 1);
+        count_items(n - 1);
     for (size_t i = 0; i < n && !is_summed(); i++)
         write_item(TRACE_ITEM_JOIN, ids[i], batch);
 }
@@ -148,7 +150,7 @@ static void mark_count(uint32_t name, int64_t delta)
 {
     struct agent_thread *t = summing_thread();
     if (t) {
-        span_sum_count(t, (uint16_t)name, delta);
+        sum_count(t, (uint16_t)name, delta);
         span_guard(t, AGENT_FREE);
         return;
     }
@@ -177,6 +179,21 @@ static void queue_put(uint32_t queue, uint32_t depth)
 static void queue_get(uint32_t queue, uint32_t depth)
 {
     write_queue(TRACE_QUEUE_GET, queue, depth);
+}
+
+void mark_item_begin(uint64_t id)
+{
+    item_begin(id);
+}
+
+void mark_item_end(uint64_t id)
+{
+    item_end(id);
+}
+
+void mark_delta(uint16_t name, int64_t delta)
+{
+    mark_count(name, delta);
 }
 
 extern const struct lm_agent lightmeter_agent_v1;

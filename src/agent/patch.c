@@ -7,8 +7,11 @@
 // unpatched: the agent stays.
 #include "agent/patch.h"
 
+#include "agent/bridge.h"
 #include "agent/coverage.h"
 #include "agent/elf_object.h"
+#include "agent/original.h"
+#include "agent/python_gil.h"
 #include "agent/stage_map.h"
 #include "agent/symbols.h"
 
@@ -66,6 +69,7 @@ static int list_object(struct dl_phdr_info *info, size_t length, void *unused)
     if (atomic_exchange(&patch.subs, info->dlpi_subs) != info->dlpi_subs) {
         patch.seen_count = 0; // something was unloaded: another object may lie at its address
         stage_map_forget();
+        python_gil_forget();
     }
     if (patch.listed_count < OBJECTS_LIMIT)
         patch.listed[patch.listed_count++] = key_of(info);
@@ -114,11 +118,18 @@ static void store_slot(const struct elf_object *o, uintptr_t slot, void *value)
         mprotect((void *)page, page_bytes, PROT_READ);
 }
 
+// A set may want its functions only where they are those of its libraries.
+static int is_wanted(const struct symbols_hit *hit, const void *original)
+{
+    const struct hook_set *s = hook_sets[hit->set];
+    return !s->is_named_broadly || original_is_in(s->libraries, (uintptr_t)original);
+}
+
 static void hook_slot(const struct elf_object *o, size_t index, uintptr_t slot, uintptr_t value,
     const struct symbols_hit *hit)
 {
     void *original = (void *)bound_value(o, index, value, elf_object_resolve);
-    void *thunk = original ? thunk_for(hit->function, original) : NULL;
+    void *thunk = original && is_wanted(hit, original) ? thunk_for(hit->function, original) : NULL;
     if (!thunk)
         return;
     store_slot(o, slot, thunk);
@@ -138,10 +149,30 @@ static void map_slot(const struct elf_object *o, const ElfW(Rela) * r, uintptr_t
         store_slot(o, slot.address, thunk);
 }
 
+// Exchanges a pointer to a virtual function in a table that its own library made constant once it
+// was relocated. A table elsewhere may be the program's data: it is left alone.
+static void patch_table_entry(const struct elf_object *o, const ElfW(Rela) * r, size_t index)
+{
+    const ElfW(Sym) *symbol = &o->symbols[index];
+    const uintptr_t slot = o->base + r->r_offset;
+    if (symbol->st_shndx == SHN_UNDEF || r->r_addend || slot < o->relro_low ||
+        slot >= o->relro_high)
+        return;
+    struct symbols_hit hit = symbols_find(o->strings + symbol->st_name);
+    if (!hit.function || !(hit.function->attrs & HOOK_VIRTUAL))
+        return;
+    const uintptr_t value = __atomic_load_n((uintptr_t *)slot, __ATOMIC_ACQUIRE);
+    if (value == o->base + symbol->st_value)
+        hook_slot(o, index, slot, value, &hit);
+}
+
 static void patch_slot(const struct elf_object *o, const ElfW(Rela) * r)
 {
     size_t index = ELF64_R_SYM(r->r_info);
-    if (!index || !elf_object_is_slot((uint32_t)ELF64_R_TYPE(r->r_info)))
+    const uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
+    if (index && elf_object_is_pointer(type))
+        patch_table_entry(o, r, index);
+    if (!index || !elf_object_is_slot(type))
         return;
     const char *name = o->strings + o->symbols[index].st_name;
     struct symbols_hit hit = symbols_find(name);
@@ -168,6 +199,7 @@ static int patch_object(struct dl_phdr_info *info, size_t length, void *unused)
     coverage_see(info->dlpi_name ? info->dlpi_name : "");
     if (elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0)
         return 0;
+    python_gil_see(&o);
     for (int kind = 0; kind < 2; kind++) {
         for (size_t i = 0; i < o.relocation_count[kind]; i++)
             patch_slot(&o, &o.relocations[kind][i]);
@@ -229,7 +261,7 @@ int patch_is_hooked(const char *name)
 void *patch_pointer(const char *name, void *original)
 {
     struct symbols_hit hit = symbols_find(name);
-    if (!original || !hit.function)
+    if (!original || !hit.function || !is_wanted(&hit, original))
         return original;
     void *thunk = thunk_for(hit.function, original);
     if (!thunk)
@@ -243,5 +275,6 @@ void patch_report_coverage(void)
     if (!atomic_load(&patch.is_started))
         return;
     coverage_report();
+    bridge_report_coverage();
     stage_map_report();
 }

@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PROCESS_FILE_BYTES (64u << 10)
+#define PROCESS_FILE_BYTES (128u << 10)
 #define CONTROL_BYTES 4096u
 
 #ifndef MADV_WIPEONFORK

@@ -4,7 +4,9 @@
 // Allocates nothing; system calls only after a switch.
 #include "agent/span.h"
 
+#include "agent/attrs.h"
 #include "agent/split.h"
+#include "agent/sum.h"
 
 #include <errno.h>
 
@@ -20,18 +22,29 @@
 #define STORM_SYNCS 32u
 // Stack addresses further apart belong to different stacks (coroutines).
 #define SAME_STACK_BYTES (1u << 20)
-// How often the durations of calls that are only summed up are written.
-#define BUCKETS_SECONDS 8u
 // A span with all that is written before it.
 #define SPAN_GROUP_BYTES                                                                           \
     (sizeof(struct trace_split) + TRACE_ATTR_KEY_COUNT * sizeof(struct trace_attr) +               \
         sizeof(struct trace_span_long))
 
+// Pages of a mapped file were read in, in the own time of `f`: that is what it waited for, where no
+// other cause is known and this is most of its waiting. Written out: a sum has its name's cause.
+static void note_page_in(struct agent_frame *f, uint64_t off_ns)
+{
+    if (f->what.cause != TRACE_CAUSE_OTHER || off_ns < f->off_ns / 2)
+        return;
+    f->what.cause = TRACE_CAUSE_IO;
+    f->what.flags &= (uint8_t) ~(AGENT_FOLD | AGENT_FOLD_SHORT);
+}
+
 // How much of `off_ns` the thread was runnable: all of it when it never gave up the CPU itself,
 // else what the kernel says, where the wait was long enough to ask.
 static uint64_t runq_part(struct agent_thread *t, uint64_t off_ns)
 {
-    uint64_t voluntary = split_voluntary_switches();
+    uint64_t major_faults, voluntary = split_voluntary_switches(&major_faults);
+    if (major_faults != t->major_faults)
+        note_page_in(&t->frames[t->depth], off_ns);
+    t->major_faults = major_faults;
     int was_preempted = voluntary == t->voluntary_switches;
     t->voluntary_switches = voluntary;
     if (was_preempted) {
@@ -92,6 +105,7 @@ static uint64_t sync_thread(struct agent_thread *t, uint64_t now)
             // Outside all spans: nothing will end that it could be written with.
             write_split(t, f, TRACE_DEPTH_ROOT);
             f->what.switches = 0;
+            f->what.cause = TRACE_CAUSE_OTHER;
         }
     }
     if (t->close_syncs > STORM_SYNCS)
@@ -105,40 +119,6 @@ uint64_t span_now(struct agent_thread *t)
     split_allow_fast(t, *agent.control == AGENT_RECORD);
     uint64_t now = agent_ticks();
     return split_is_switched(t) || now > t->sync_due_ticks ? sync_thread(t, now) : now;
-}
-
-static void write_attr(
-    struct agent_thread *t, uint32_t depth, enum trace_attr_key key, uint32_t aux, uint64_t value)
-{
-    struct trace_attr *a = agent_room(t, sizeof *a);
-    if (!a)
-        return;
-    *a = (struct trace_attr){TRACE_ATTR, (uint8_t)depth, (uint8_t)key, 0, aux, value};
-    trace_writer_commit(&t->writer, sizeof *a);
-}
-
-static void write_values(struct agent_thread *t, const struct agent_values *v, uint32_t depth)
-{
-    for (uint32_t bits = v->bits; bits; bits &= bits - 1) {
-        const unsigned at = (unsigned)__builtin_ctz(bits);
-        write_attr(t, depth, (enum trace_attr_key)(TRACE_ATTR_FILE + at), v->aux[at], v->value[at]);
-    }
-}
-
-static void write_attrs(struct agent_thread *t, const struct agent_frame *f, uint32_t index)
-{
-    const struct agent_shape *shape = &t->shapes[index];
-    uint32_t depth = index - 1;
-    if (f->what.attr_bits & 1u << TRACE_ATTR_BYTES)
-        write_attr(t, depth, TRACE_ATTR_BYTES, 0, f->bytes);
-    if (f->what.attr_bits & 1u << TRACE_ATTR_SHAPE)
-        write_attr(t, depth, TRACE_ATTR_SHAPE, shape->channels_batch, f->extent);
-    if (f->what.attr_bits & 1u << TRACE_ATTR_SOURCE)
-        write_attr(t, depth, TRACE_ATTR_SOURCE, 0, shape->source);
-    if (f->what.attr_bits & 1u << TRACE_ATTR_SCALE)
-        write_attr(t, depth, TRACE_ATTR_SCALE, 0, shape->scale);
-    if (f->what.attr_bits & AGENT_HAS_VALUES)
-        write_values(t, &t->values[index], depth);
 }
 
 static void write_span(
@@ -161,37 +141,11 @@ static void write_span(
     trace_writer_commit(&t->writer, sizeof *s);
 }
 
-static void write_fold(struct agent_thread *t, const struct agent_fold *fold, uint32_t depth)
-{
-    struct trace_fold *r = agent_room(t, sizeof *r);
-    if (!r)
-        return;
-    *r = (struct trace_fold){TRACE_FOLD, (uint8_t)depth, fold->name, fold->calls, fold->self_ticks,
-        fold->first_start_ticks, fold->last_end_ticks, fold->off_ns, fold->runq_ns, fold->bytes,
-        fold->max_ticks};
-    trace_writer_commit(&t->writer, sizeof *r);
-}
-
 static void flush_folds(struct agent_thread *t, uint32_t index)
 {
     for (uint32_t i = 0; i < t->frames[index].what.fold_count; i++)
-        write_fold(t, &t->folds[index][i], index);
+        sum_write(t, &t->folds[index][i], index);
     t->frames[index].what.fold_count = 0;
-}
-
-static void merge_fold(struct agent_fold *into, const struct agent_fold *from)
-{
-    if (!into->calls || from->first_start_ticks < into->first_start_ticks)
-        into->first_start_ticks = from->first_start_ticks;
-    if (from->last_end_ticks > into->last_end_ticks)
-        into->last_end_ticks = from->last_end_ticks;
-    if (from->max_ticks > into->max_ticks)
-        into->max_ticks = from->max_ticks;
-    into->calls += from->calls;
-    into->self_ticks += from->self_ticks;
-    into->off_ns += from->off_ns;
-    into->runq_ns += from->runq_ns;
-    into->bytes += from->bytes;
 }
 
 // Adds to the folds of the frame `index`, writing out what is in the way.
@@ -203,137 +157,16 @@ static void add_fold(struct agent_thread *t, uint32_t index, const struct agent_
         if (slots[i].name != fold->name)
             continue;
         if (fold->first_start_ticks - slots[i].last_end_ticks < agent.idle_ticks) {
-            merge_fold(&slots[i], fold);
+            sum_merge(&slots[i], fold);
             return;
         }
-        write_fold(t, &slots[i], index);
+        sum_write(t, &slots[i], index);
         slots[i] = *fold;
         return;
     }
     if (f->what.fold_count == AGENT_FOLDS)
         flush_folds(t, index);
     slots[f->what.fold_count++] = *fold;
-}
-
-static struct agent_fold fold_of(const struct agent_frame *f, uint64_t now)
-{
-    uint64_t dur = now - f->start_ticks;
-    struct agent_fold fold = {.name = f->what.name,
-        .calls = 1,
-        .self_ticks = dur > f->child_ticks ? dur - f->child_ticks : 0,
-        .first_start_ticks = f->start_ticks,
-        .last_end_ticks = now,
-        .max_ticks = dur};
-    if (f->what.switches) {
-        fold.off_ns = f->off_ns;
-        fold.runq_ns = f->runq_ns;
-    }
-    if (f->what.attr_bits & 1u << TRACE_ATTR_BYTES)
-        fold.bytes = f->bytes;
-    return fold;
-}
-
-// One attribute for each duration that occurred, before the sum that they belong to.
-static void write_durations(struct agent_thread *t, struct agent_aggregate *a)
-{
-    uint32_t used = 0;
-    for (uint32_t i = 0; i < TRACE_BUCKETS; i++)
-        used += a->calls[i] != 0;
-    agent_reserve(t, used * sizeof(struct trace_attr) + sizeof(struct trace_fold));
-    for (uint32_t i = 0; i < TRACE_BUCKETS; i++)
-        if (a->calls[i])
-            write_attr(t, 0, TRACE_ATTR_CALLS_OF, i, a->calls[i]);
-    __builtin_memset(a->calls, 0, sizeof a->calls);
-}
-
-static void flush_events(struct agent_thread *t, uint64_t now)
-{
-    struct trace_item *item = t->items ? agent_room(t, sizeof *item) : NULL;
-    if (item) {
-        *item = (struct trace_item){TRACE_ITEM, TRACE_ITEM_MANY, 0, 0, now, t->items, 0};
-        trace_writer_commit(&t->writer, sizeof *item);
-    }
-    t->items = 0;
-    for (uint32_t i = 0; i < t->counter_count; i++) {
-        struct trace_counter *r = agent_room(t, sizeof *r);
-        if (!r)
-            break;
-        *r = (struct trace_counter){
-            TRACE_COUNTER, 0, t->counters[i].name, 0, now, t->counters[i].delta, 0};
-        trace_writer_commit(&t->writer, sizeof *r);
-    }
-    t->counter_count = 0;
-}
-
-static void flush_aggregates(struct agent_thread *t, uint64_t now, int with_durations)
-{
-    flush_events(t, now);
-    for (uint32_t i = 0; i < t->aggregate_count; i++) {
-        struct agent_aggregate *a = &t->aggregates[i];
-        if (!a->fold.calls)
-            continue;
-        if (with_durations)
-            write_durations(t, a);
-        write_fold(t, &a->fold, 0);
-        a->fold = (struct agent_fold){.name = a->fold.name};
-    }
-    t->aggregate_ticks = now;
-    if (with_durations)
-        t->buckets_ticks = now;
-}
-
-static void flush_in_time(struct agent_thread *t, uint64_t now)
-{
-    if (now - t->aggregate_ticks > agent.second_ticks)
-        flush_aggregates(t, now, now - t->buckets_ticks > BUCKETS_SECONDS * agent.second_ticks);
-}
-
-void span_sum_items(struct agent_thread *t, uint64_t items)
-{
-    t->items += items;
-    flush_in_time(t, agent_ticks());
-}
-
-void span_sum_count(struct agent_thread *t, uint16_t name, int64_t delta)
-{
-    uint32_t i = 0;
-    while (i < t->counter_count && t->counters[i].name != name)
-        i++;
-    if (i == AGENT_COUNTERS) {
-        flush_events(t, agent_ticks());
-        i = 0;
-    }
-    if (i == t->counter_count)
-        t->counters[t->counter_count++] = (struct agent_counter){.name = name};
-    t->counters[i].delta += delta;
-    flush_in_time(t, agent_ticks());
-}
-
-static struct agent_aggregate *find_aggregate(struct agent_thread *t, uint16_t name, uint64_t now)
-{
-    uint32_t i = 0;
-    while (i < t->aggregate_count && t->aggregates[i].fold.name != name)
-        i++;
-    if (i == AGENT_AGGREGATES) {
-        flush_aggregates(t, now, 1);
-        i = t->aggregate_count = 0;
-    }
-    struct agent_aggregate *a = &t->aggregates[i];
-    if (i == t->aggregate_count) {
-        t->aggregate_count++;
-        *a = (struct agent_aggregate){.fold = {.name = name}};
-    }
-    return a;
-}
-
-// The trace is at its limit: sums by name, written once a second, and now and then the durations.
-static void aggregate(struct agent_thread *t, const struct agent_frame *f, uint64_t now)
-{
-    const struct agent_fold fold = fold_of(f, now);
-    struct agent_aggregate *a = find_aggregate(t, fold.name, now);
-    merge_fold(&a->fold, &fold);
-    a->calls[trace_bucket_of(agent_ns(fold.max_ticks))]++;
-    flush_in_time(t, now);
 }
 
 static int is_folded(const struct agent_frame *f, uint64_t dur)
@@ -398,9 +231,9 @@ static void close_top(struct agent_thread *t, uint64_t now)
     uint64_t dur = now - f->start_ticks;
     if (*agent.control == AGENT_AGGREGATE) {
         flush_folds(t, index);
-        aggregate(t, f, now);
+        sum_call(t, f, now);
     } else if (is_folded(f, dur)) {
-        struct agent_fold fold = fold_of(f, now);
+        struct agent_fold fold = sum_of(f, now);
         for (uint32_t i = 0; i < f->what.fold_count; i++)
             add_fold(t, index - 1, &t->folds[index][i]);
         add_fold(t, index - 1, &fold);
@@ -413,7 +246,7 @@ static void close_top(struct agent_thread *t, uint64_t now)
         if (f->what.switches)
             write_split(t, f, index - 1);
         if (f->what.attr_bits)
-            write_attrs(t, f, index);
+            attrs_write(t, f, index);
         write_span(t, f, index, now);
     }
     t->depth = index - 1;
@@ -456,7 +289,7 @@ void span_close_all(struct agent_thread *t)
 {
     close_down_to(t, 1);
     flush_folds(t, 0);
-    flush_aggregates(t, span_now(t), 1);
+    sum_flush(t, span_now(t));
 }
 
 // Hooks whose callers are no longer on the stack: they were left without their end.

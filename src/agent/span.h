@@ -36,11 +36,6 @@ uint64_t span_now(struct agent_thread *t);
 // Closes all open spans of a thread that ends, and writes what was held back.
 void span_close_all(struct agent_thread *t);
 
-// While the trace is at its limit the program's own events are summed up too: items that ended, and
-// what was counted under a name. Under the guard.
-void span_sum_items(struct agent_thread *t, uint64_t items);
-void span_sum_count(struct agent_thread *t, uint16_t name, int64_t delta);
-
 static inline void span_guard(struct agent_thread *t, uint32_t busy)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -98,13 +98,15 @@ void split_start(struct agent_thread *t)
     t->sync_cpu_ns = clock_thread_cpu_ns();
     t->sync_ticks = agent_ticks();
     t->sync_due_ticks = t->sync_ticks + agent.resync_ticks;
-    t->voluntary_switches = split_voluntary_switches();
+    t->voluntary_switches = split_voluntary_switches(&t->major_faults);
 }
 
-uint64_t split_voluntary_switches(void)
+uint64_t split_voluntary_switches(uint64_t *major_faults)
 {
     struct rusage usage;
+    *major_faults = 0;
     if (getrusage(RUSAGE_THREAD, &usage) != 0)
         return 0;
+    *major_faults = (uint64_t)usage.ru_majflt;
     return (uint64_t)usage.ru_nvcsw;
 }

@@ -22,7 +22,8 @@ void split_arm(struct agent_thread *t);
 // Lets the fast path run, or sends every boundary to the slow one.
 void split_allow_fast(struct agent_thread *t, int is_allowed);
 
-// Reads how often the calling thread gave up the CPU by itself (waited) so far.
-uint64_t split_voluntary_switches(void);
+// Reads how often the calling thread gave up the CPU by itself (waited) so far, and how many of its
+// page faults were read from a file or from swap.
+uint64_t split_voluntary_switches(uint64_t *major_faults);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define SLOTS 2048u
+#define SLOTS 8192u // more than twice the hooked functions
 #define FILTER_BITS 65536u
 #define NAME_LIMIT_BYTES 512u
 

@@ -83,7 +83,7 @@ static void start_block(struct agent_thread *t)
 {
     t->tid = (uint32_t)syscall(SYS_gettid);
     t->depth = t->overflow = t->busy = t->retry = t->closing = t->aggregate_count =
-        t->counter_count = t->close_syncs = 0;
+        t->counter_count = t->close_syncs = t->range_count = t->range_overflow = 0;
     t->writer = (struct trace_writer){
         .tid = t->tid, .thread_seq = atomic_fetch_add(&agent.thread_count, 1)};
     uint64_t cpu_ns;

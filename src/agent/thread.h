@@ -36,9 +36,9 @@ enum agent_name_flag {
     AGENT_GROUP_LIBHEIF = 0x80, // and libavif
     AGENT_GROUP_OPENJPEG = 0x90,
     AGENT_GROUP_LIBAV = 0xa0,
-    AGENT_GROUP_VIPS = 0xb0,
-    AGENT_GROUP_TESSERACT = 0xc0,
-    AGENT_GROUP_INFER = 0xd0, // libtorch, TensorFlow Lite, OpenVINO
+    AGENT_GROUP_VIPS = 0xb0,      // and ImageMagick
+    AGENT_GROUP_TESSERACT = 0xc0, // Leptonica
+    AGENT_GROUP_INFER = 0xd0,     // libtorch, TensorFlow Lite, OpenVINO
     AGENT_GROUP_SWSCALE = 0xe0,
     AGENT_GROUP_OPENCL = 0xf0,
 };
@@ -115,6 +115,17 @@ struct agent_values {
     uint64_t value[AGENT_VALUES];
 };
 
+// An open range that the program named itself (agent/ranges.h).
+#define AGENT_RANGES 64u
+struct agent_range {
+    const struct range_name *name;
+    uint64_t start_ticks; // of its span, by which the span is known again
+    uint64_t id;          // of its item, or of a range that may end elsewhere
+    uint32_t token;       // of its span; 0: none
+    uint16_t domain;
+    uint16_t is_free; // begun and ended by its id, not pushed and popped
+};
+
 struct agent_thread {
     // The test of the fast path: *fast_word == switch_value and now <= sync_due_ticks let it run.
     const volatile uint64_t *fast_word; // switch_word, or a word that never matches
@@ -135,7 +146,7 @@ struct agent_thread {
     uint64_t sync_ticks, sync_cpu_ns;
     uint64_t runq_ns;     // as last read
     uint32_t close_syncs; // comparisons of the clocks in a row, each soon after the one before
-    uint64_t voluntary_switches;
+    uint64_t voluntary_switches, major_faults;
     uint64_t aggregate_ticks; // when the aggregates were last written
     uint64_t buckets_ticks;   // when their durations were
     uint32_t tid;
@@ -151,7 +162,10 @@ struct agent_thread {
     uint32_t aggregate_count;
     uint32_t counter_count;
     struct agent_counter counters[AGENT_COUNTERS];
-    uint64_t items; // that ended since the last such sum was written
+    uint64_t items;                       // that ended since the last such sum was written
+    uint32_t range_count, range_overflow; // open ranges, and those beyond AGENT_RANGES
+    _Atomic uint32_t range_ended;         // some of them were ended by other threads
+    struct agent_range ranges[AGENT_RANGES];
 };
 
 enum agent_state { AGENT_IDLE, AGENT_STARTING, AGENT_ON, AGENT_OFF };

@@ -18,7 +18,8 @@ static int is_image_part(const char *name)
 {
     static const char *const parts[] = {"eader", "scanline", "_row", "create", "destroy", "abort",
         "imcount", "set_", "read_info", "read_update", "start_decompress", "read_raw", "skip_",
-        "_src", "consume_input", "_output"};
+        "_src", "consume_input", "_output", "avcodec_send", "avcodec_open", "avcodec_close",
+        "avcodec_free", "avcodec_flush", "subtitle", "(sound)", "(no frame)"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(name, parts[i]))
             return 1;
@@ -49,7 +50,8 @@ static int is_own_word(const char *stage)
 
 static int is_lock(const char *name)
 {
-    return strstr(name, "mutex") || strstr(name, "rwlock") || strstr(name, "spin_lock");
+    return strstr(name, "mutex") || strstr(name, "rwlock") || strstr(name, "spin_lock") ||
+           strstr(name, "mtx_") || strstr(name, "critical") || strstr(name, "omp_set_");
 }
 
 static unsigned classify(const struct model *m, const struct model_name *n, const char *item)

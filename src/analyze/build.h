@@ -42,7 +42,7 @@ struct stage_sum {
     uint64_t calls, bytes, pixels, carried_ns; // carried_ns: own time on item-carrying threads
     uint32_t threads;
     uint64_t thread_ns, thread_work_ns; // own time on the thread being walked; without waiting
-    struct hist *latency; // of the calls of which durations are known; NULL: none yet
+    struct hist *latency;               // of the calls of which durations are known; NULL: none yet
     struct facts_folded folded;
     uint64_t bucketed_calls; // of folded.calls: their durations were written
 };

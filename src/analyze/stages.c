@@ -163,12 +163,14 @@ static struct facts_stage *stage_called(struct build *b, const char *text)
     return NULL;
 }
 
-// The stage that the threads of a video library work for. Those of libavcodec and libavutil serve
-// more than one: the fallback is as good.
+// The stage that the threads of a video library work for. libavcodec's own are those of decoders
+// but for a few encoders. Those of libavutil serve filters, scaling and codecs: there is no
+// telling.
 static struct facts_stage *served_by_video(struct build *b, const char *creator)
 {
     static const char *const libraries[][2] = {{"libx264", "encode"}, {"libx265", "encode"},
-        {"libSvtAv1", "encode"}, {"libdav1d", "decode"}, {"libavfilter", "preprocess"}};
+        {"libSvtAv1", "encode"}, {"libdav1d", "decode"}, {"libavcodec", "decode"},
+        {"libavfilter", "preprocess"}};
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
         if (strstr(creator, libraries[i][0]))
             return stage_called(b, libraries[i][1]);

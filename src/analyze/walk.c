@@ -100,9 +100,9 @@ static uint64_t add_durations(
     struct stage_sum *stage, const struct model_thread *t, const struct model_span *s)
 {
     uint64_t calls = 0;
-    uint32_t at = s->attrs == MODEL_NONE ? MODEL_NONE : t->attrs.at[s->attrs].values;
-    for (; at != MODEL_NONE; at = t->values.at[at].next) {
-        const struct model_value *v = &t->values.at[at];
+    uint32_t at = s->attrs == MODEL_NONE ? 0 : t->attrs.at[s->attrs].values;
+    for (; at; at = t->values.at[at - 1].next) {
+        const struct model_value *v = &t->values.at[at - 1];
         if (v->key != TRACE_ATTR_CALLS_OF || v->aux >= TRACE_BUCKETS)
             continue;
         if (!stage->latency)

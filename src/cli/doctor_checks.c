@@ -13,6 +13,7 @@
 
 const char *const doctor_hook_sets[] = {
 #define ROW(name) #name,
+#include "agent/bridges/registry.def"
 #include "agent/hooks/registry.def"
 #undef ROW
     NULL,

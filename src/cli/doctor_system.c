@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/os.h"
 #include "base/text.h"
+#include "collect/accel.h"
 #include "collect/machine.h"
 
 #include <dlfcn.h>
@@ -193,6 +194,31 @@ static void check_onnxruntime(struct doctor *d)
     buf_fini(&why);
 }
 
+static void check_accelerators(struct doctor *d)
+{
+    struct accel *a = accel_open();
+    const unsigned count = a ? accel_count(a) : 0;
+    struct doctor_row *row = doctor_add(d, "accelerators", count ? DOCTOR_WORKS : DOCTOR_MISSING);
+    if (!a)
+        buf_puts(&row->what, "no libnvidia-ml.so.1 (NVML): no NVIDIA driver on this machine");
+    else if (!count)
+        buf_printf(&row->what, "NVML is there but %s (status %d)",
+            accel_status(a) ? "cannot be started" : "knows no device", accel_status(a));
+    for (unsigned i = 0; i < count; i++) {
+        char name[ACCEL_NAME_BYTES];
+        accel_name(a, i, name);
+        buf_printf(&row->what, "%s%s", i ? ", " : "NVML samples ", *name ? name : "a device");
+    }
+    if (!a)
+        buf_puts(
+            &row->advice, "not needed without an NVIDIA accelerator; with one, install its driver");
+    else if (!count)
+        buf_puts(&row->advice,
+            "see what nvidia-smi says; in a container the driver's libraries and "
+            "devices must match");
+    accel_close(&a);
+}
+
 static void check_architecture(struct doctor *d)
 {
 #if defined(__x86_64__)
@@ -224,5 +250,6 @@ void doctor_check_system(struct doctor *d)
     check_group(d);
     check_perf(d);
     check_onnxruntime(d);
+    check_accelerators(d);
     check_architecture(d);
 }

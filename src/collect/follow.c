@@ -151,6 +151,7 @@ void follow_target(struct follow *f)
     while (!has_ended(f)) {
         handover_beat(f->control, now_ns);
         uint64_t due_ns = sampler_step(f->sampler, now_ns);
+        switches_step(f->switches, now_ns, f->sampler);
         int more = pack_step(f, now_ns);
         struct pollfd poll_fd = {.fd = f->signals->fd, .events = POLLIN};
         poll(&poll_fd, 1, more ? 0 : wait_ms(due_ns < STEP_NS ? due_ns : STEP_NS));

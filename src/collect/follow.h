@@ -10,6 +10,7 @@
 #include "collect/procs.h"
 #include "collect/ring.h"
 #include "collect/sample.h"
+#include "collect/switches.h"
 #include "trace/drain.h"
 #include "trace/meta.h"
 #include "trace/pack.h"
@@ -25,6 +26,7 @@ struct follow {
     struct trace_pack *pack;
     struct procs *procs;
     struct sampler *sampler;
+    struct switches *switches; // NULL: none
     struct ring *ring;
     const struct trace_clock *clock;
     uint32_t *control;        // see collect/handover.h

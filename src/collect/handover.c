@@ -42,10 +42,15 @@ int handover_config_text(const struct handover_options *o, struct buf *out, stru
         (unsigned long long)mult, shift);
     for (size_t i = 0; i < o->no_hook_count; i++)
         buf_printf(out, "nohook %s\n", o->no_hooks[i]);
+    if (o->opencv_trace)
+        buf_puts(out, "opencv-trace 1\n");
     for (size_t i = 0; o->map && i < o->map->entries.count; i++) {
         const struct stagemap_entry *entry = &o->map->entries.at[i];
-        buf_printf(out, "%s %s %s\n", entry->is_library ? "library" : "function", entry->pattern,
-            entry->stage);
+        if (entry->is_range) // the pattern may hold blanks
+            buf_printf(out, "range %s %s\n", entry->stage, entry->pattern);
+        else
+            buf_printf(out, "%s %s %s\n", entry->is_library ? "library" : "function",
+                entry->pattern, entry->stage);
     }
     return 0;
 }

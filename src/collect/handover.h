@@ -26,6 +26,7 @@ struct handover_options {
     const char *const *no_hooks; // names of hook sets
     size_t no_hook_count;
     const struct stagemap *map; // NULL: none
+    int opencv_trace;           // OpenCV is asked to tell of its functions
 };
 
 // Appends the text of `config`. 0, or -1 with a message when the clock gives no scale.

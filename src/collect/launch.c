@@ -96,51 +96,67 @@ static int is_variable(const char *entry, const char *name)
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-// The target's environment: ours with two variables set.
+// The target's environment: ours with some variables set.
 struct environment {
-    char **at; // NULL when memory is out
-    char *preload, *run_dir;
+    char **at; // ours are the last `made` of them; NULL when memory is out
+    size_t n, made;
 };
 
 static void environment_fini(struct environment *env)
 {
+    for (size_t i = 0; i < env->made; i++)
+        free(env->at[env->n - 1 - i]);
     free(env->at);
-    free(env->preload);
-    free(env->run_dir);
+}
+
+static int environment_add(struct environment *env, const char *name, const char *value)
+{
+    char *entry = value ? make_entry(name, value) : NULL;
+    if (!entry)
+        return -1;
+    env->at[env->n++] = entry;
+    env->made++;
+    return 0;
 }
 
 static int environment_init(struct environment *env, const struct launch_options *o)
 {
-    size_t count = 0, n = 0;
+    size_t count = 0, more = 0;
     *env = (struct environment){0};
     while (environ[count])
         count++;
-    env->at = calloc(count + 3, sizeof *env->at);
+    while (o->variables && o->variables[more].name)
+        more++;
+    env->at = calloc(count + more + 3, sizeof *env->at);
     if (!env->at)
         return -1;
     for (size_t i = 0; i < count; i++) {
         int is_replaced = (o->agent_path && is_variable(environ[i], "LD_PRELOAD")) ||
                           is_variable(environ[i], "LIGHTMETER_RUN_DIR");
         if (!is_replaced)
-            env->at[n++] = environ[i];
+            env->at[env->n++] = environ[i];
     }
     if (o->agent_path) {
         char *value = launch_preload_value(o->agent_path, o->asan, getenv("LD_PRELOAD"));
-        env->preload = value ? make_entry("LD_PRELOAD", value) : NULL;
+        int failed = environment_add(env, "LD_PRELOAD", value);
         free(value);
-        if (!env->preload)
+        if (failed)
             return -1;
-        env->at[n++] = env->preload;
     }
-    env->run_dir = make_entry("LIGHTMETER_RUN_DIR", o->run_dir);
-    env->at[n] = env->run_dir;
-    return env->run_dir ? 0 : -1;
+    for (size_t i = 0; i < more; i++)
+        if (!getenv(o->variables[i].name) &&
+            environment_add(env, o->variables[i].name, o->variables[i].value) < 0)
+            return -1;
+    return environment_add(env, "LIGHTMETER_RUN_DIR", o->run_dir);
 }
 
 // In the child: only calls that are safe after fork, then exec, then errno through the pipe.
-__attribute__((noreturn)) static void become_target(
-    const struct launch_options *o, const struct launch_signals *s, char **env, int pipe_fd)
+__attribute__((noreturn)) static void become_target(const struct launch_options *o,
+    const struct launch_signals *s, char **env, int pipe_fd, int go_fd)
 {
+    char go;
+    while (read(go_fd, &go, 1) < 0 && errno == EINTR)
+        continue;
     sigaction(SIGCHLD, &s->child, NULL);
     sigprocmask(SIG_SETMASK, &s->mask, NULL);
     execvpe(o->argv[0], o->argv, env);
@@ -198,26 +214,31 @@ static int read_errno(int pipe_fd)
 int launch_start(
     const struct launch_options *o, const struct launch_signals *s, pid_t *pid, struct err *e)
 {
-    int ends[2] = {-1, -1}, result = -1, errnum;
+    int ends[2] = {-1, -1}, go[2] = {-1, -1}, result = -1, errnum;
     struct environment env;
     pid_t child;
     if (environment_init(&env, o) < 0) {
         err_set(e, "no memory for the environment of the target");
         goto done;
     }
-    if (pipe2(ends, O_CLOEXEC) != 0) {
+    if (pipe2(ends, O_CLOEXEC) != 0 || pipe2(go, O_CLOEXEC) != 0) {
         err_set_errno(e, errno, "no pipe for the launch");
         goto done;
     }
     child = fork();
-    if (child == 0)
-        become_target(o, s, env.at, ends[1]);
+    if (child == 0) {
+        close(go[1]);
+        become_target(o, s, env.at, ends[1], go[0]);
+    }
     if (child < 0) {
         err_set_errno(e, errno, "no new process could be made for %s", o->argv[0]);
         goto done;
     }
+    if (o->ready_fn)
+        o->ready_fn(o->ready_context, child);
+    close(go[1]);
     close(ends[1]);
-    ends[1] = -1;
+    go[1] = ends[1] = -1;
     errnum = read_errno(ends[0]);
     if (errnum) {
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
@@ -228,9 +249,12 @@ int launch_start(
         result = 0;
     }
 done:
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         if (ends[i] >= 0)
             close(ends[i]);
+        if (go[i] >= 0)
+            close(go[i]);
+    }
     environment_fini(&env);
     return result;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the target as a shell would: PATH search, its own environment, descriptors, process group,
-// signal mask and dispositions untouched, but for LD_PRELOAD and LIGHTMETER_RUN_DIR. Also holds the
-// launcher's own signals while the target runs. Called by collect/follow.c. Threads: one owner; the
-// process must be single-threaded when it forks.
+// signal mask and dispositions untouched, but for LD_PRELOAD, LIGHTMETER_RUN_DIR and variables that
+// were not set. Also holds the launcher's own signals while the target runs. Called by
+// collect/follow.c. Threads: one owner; the process must be single-threaded when it forks.
 #ifndef LIGHTMETER_COLLECT_LAUNCH_H
 #define LIGHTMETER_COLLECT_LAUNCH_H
 
@@ -28,11 +28,20 @@ int launch_signals_hold(struct launch_signals *s, struct err *e);
 // Closes the descriptor. The mask stays: the report is still to be written.
 void launch_signals_fini(struct launch_signals *s);
 
+// A variable that the target gets where its environment has none of that name.
+struct launch_variable {
+    const char *name, *value;
+};
+
 struct launch_options {
     char *const *argv;      // ended by NULL
     const char *agent_path; // library to preload, as LD_PRELOAD names it; NULL: none
     const char *asan;       // runtime that must come before it, "" none
     const char *run_dir;    // value of LIGHTMETER_RUN_DIR
+    const struct launch_variable *variables; // ended by a name of NULL; NULL: none
+    // Called in the launcher with the target's pid before its image runs; NULL: nothing to do.
+    void (*ready_fn)(void *context, pid_t pid);
+    void *ready_context;
     const char *found_path; // what argv[0] means on PATH, "" when there is none; for messages
 };
 

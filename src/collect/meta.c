@@ -59,6 +59,9 @@ static struct json *collection_new(const struct meta_facts *m)
         json_append(methods, json_string("calls: a library preloaded into the program (measured)"));
     for (const char *const *s = sampler_sources(m->sampler); *s; s++)
         json_append(methods, json_string(*s));
+    if (m->has_switches)
+        json_append(methods,
+            json_string("the scheduler's events: why each thread left the CPU, and who woke it"));
     json_put(collection, "methods", methods);
     json_put_string(collection, "agent_missing", m->agent_missing);
     return collection;

@@ -5,6 +5,7 @@
 #include "collect/run.h"
 
 #include "base/clock.h"
+#include "collect/bridges.h"
 #include "collect/handover.h"
 #include "collect/launch.h"
 #include "collect/preload.h"
@@ -82,10 +83,12 @@ static void choose_agent(struct session *s)
         err_set(&why,
             "the path %s has a blank or a colon, which LD_PRELOAD cannot hold; move the file",
             buf_text(&path));
-    if (why.text[0])
+    if (why.text[0]) {
         s->agent_missing = why;
-    else
+    } else {
         preload_name(buf_text(&path), &s->agent);
+        buf_puts(&s->agent_file, buf_text(&path));
+    }
     buf_fini(&path);
 }
 
@@ -126,6 +129,7 @@ static int write_meta(struct session *s, struct err *e)
         .agent_missing = s->agent_missing.text,
         .clock = &s->clock,
         .sampler = s->sampler,
+        .has_switches = s->switches != NULL,
     };
     struct json *meta = meta_new(&facts);
     struct buf text = {0}, output = {0}, part = {0};
@@ -170,6 +174,8 @@ static int open_early(struct session *s, struct err *e)
         return -1;
     procs_init(&s->procs, s->dir_fd, buf_text(&s->dir), s->clock.is_tsc);
     s->sampler = sampler_new(&s->procs, s->clock.is_tsc);
+    if (!s->options->no_scheduler)
+        s->switches = switches_open(&s->switches_missing);
     s->pack = trace_pack_create(s->options->output, clock_read_ns(CLOCK_REALTIME), e);
     if (!s->pack)
         return -1;
@@ -196,6 +202,8 @@ static int open_early(struct session *s, struct err *e)
 
 static int open_late(struct session *s, struct err *e)
 {
+    if (s->options->opencv_trace && opencv_trace_open(&s->opencv, e) < 0)
+        return -1;
     trace_clock_start(&s->clock, s->clock.is_tsc);
     if (write_meta(s, e) < 0)
         return -1;
@@ -204,19 +212,37 @@ static int open_late(struct session *s, struct err *e)
         .no_hooks = s->options->no_hooks,
         .no_hook_count = s->options->no_hook_count,
         .map = s->options->map,
+        .opencv_trace = s->options->opencv_trace,
     };
     s->control = handover_open(s->dir_fd, &handover, e);
     return s->control ? 0 : -1;
 }
 
+// The target waits to become its image: its scheduler events are followed from the first one on.
+static void follow_switches(void *context, pid_t pid)
+{
+    struct session *s = context;
+    if (s->switches && switches_attach(s->switches, pid, &s->switches_missing) < 0)
+        switches_close(&s->switches);
+}
+
 static int launch(struct session *s, pid_t *pid, struct err *e)
 {
+    struct launch_variable variables[BRIDGES_VARIABLES] = {{NULL, NULL}};
+    if (agent_path(s))
+        bridges_variables(
+            buf_text(&s->agent_file), s->options->no_hooks, s->options->no_hook_count, variables);
+    if (s->options->opencv_trace)
+        bridges_variables_opencv(buf_text(&s->opencv.prefix), variables);
     const struct launch_options options = {
         .argv = s->options->argv,
         .agent_path = agent_path(s),
         .asan = s->target.asan,
         .run_dir = buf_text(&s->dir),
         .found_path = s->target.path,
+        .ready_fn = follow_switches,
+        .ready_context = s,
+        .variables = variables,
     };
     int status = launch_start(&options, &s->signals, pid, e);
     return status < 0 ? COLLECT_FAILED : status;
@@ -242,6 +268,7 @@ int collect_run(const struct collect_options *o, struct collect_result *r, struc
         .pack = s.pack,
         .procs = &s.procs,
         .sampler = s.sampler,
+        .switches = s.switches,
         .ring = &s.ring,
         .clock = &s.clock,
         .control = s.control,

@@ -23,7 +23,9 @@ struct collect_options {
     const char *const *no_hooks; // hook sets to leave out
     size_t no_hook_count;
     uint64_t max_bytes;    // of the trace; 0: no limit
+    int no_scheduler;      // leave out the scheduler's events
     uint64_t keep_last_ns; // of the run; 0: all of it
+    int opencv_trace;      // have OpenCV trace its functions
 };
 
 struct collect_result {

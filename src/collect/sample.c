@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/heap.h"
+#include "collect/accel.h"
 #include "collect/machine.h"
 #include "trace/ticks.h"
 
@@ -21,6 +22,7 @@
 struct sampler {
     struct procs *procs;
     struct machine machine;
+    struct accel *accel; // NULL: none
     int clock_is_tsc;
     uint64_t due_ns; // 0: at once
     uint64_t interval_ns;
@@ -41,6 +43,12 @@ static void put(struct sampler *s, enum trace_metric metric, uint32_t subject, u
     };
 }
 
+void sampler_put(struct sampler *s, enum trace_metric metric, uint32_t subject, uint64_t value)
+{
+    s->ticks = ticks_now(s->clock_is_tsc);
+    put(s, metric, subject, value);
+}
+
 static void list_sources(struct sampler *s)
 {
     size_t n = 0;
@@ -53,6 +61,8 @@ static void list_sources(struct sampler *s)
         s->sources[n++] = "/proc/pressure: stalls for CPU, I/O and memory";
     if (s->machine.cgroup_fd >= 0)
         s->sources[n++] = "cpu.stat of the control group: throttling";
+    if (s->accel)
+        s->sources[n++] = "NVML: how busy the accelerators are and how full their memory";
 }
 
 struct sampler *sampler_new(struct procs *procs, int clock_is_tsc)
@@ -62,6 +72,7 @@ struct sampler *sampler_new(struct procs *procs, int clock_is_tsc)
     s->clock_is_tsc = clock_is_tsc;
     s->interval_ns = SAMPLE_INTERVAL_NS;
     machine_open(&s->machine);
+    s->accel = accel_open();
     list_sources(s);
     return s;
 }
@@ -71,6 +82,7 @@ void sampler_free(struct sampler **s)
     if (!*s)
         return;
     machine_close(&(*s)->machine);
+    accel_close(&(*s)->accel);
     vec_fini(&(*s)->records);
     free(*s);
     *s = NULL;
@@ -79,6 +91,11 @@ void sampler_free(struct sampler **s)
 static void take_machine(void *context, enum trace_metric metric, uint64_t value)
 {
     put(context, metric, 0, value);
+}
+
+static void take_accel(void *context, enum trace_metric metric, uint32_t device, uint64_t value)
+{
+    put(context, metric, device, value);
 }
 
 static void sample_io(struct sampler *s, const struct procs_entry *entry)
@@ -152,6 +169,8 @@ static void take_round(struct sampler *s, int scans)
         procs_scan(s->procs);
     s->ticks = ticks_now(s->clock_is_tsc);
     machine_read(&s->machine, take_machine, s);
+    if (s->accel)
+        accel_read(s->accel, take_accel, s);
     for (size_t i = 0; i < s->procs->all.count; i++)
         if (s->procs->all.at[i].is_alive)
             sample_process(s, &s->procs->all.at[i], scans);

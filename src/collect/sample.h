@@ -34,6 +34,9 @@ const struct trace_sample *sampler_records(const struct sampler *s);
 size_t sampler_pending(const struct sampler *s);
 void sampler_clear(struct sampler *s);
 
+// Adds a sample that was taken elsewhere, at this moment.
+void sampler_put(struct sampler *s, enum trace_metric metric, uint32_t subject, uint64_t value);
+
 // CPU time of sampling so far, and rounds taken.
 uint64_t sampler_cpu_ns(const struct sampler *s);
 uint64_t sampler_rounds(const struct sampler *s);

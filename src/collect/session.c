@@ -73,6 +73,16 @@ static void say_alive(const struct session *s, struct buf *records)
     buf_fini(&text);
 }
 
+static void say_opencv(const struct session *s, struct buf *records)
+{
+    struct buf text = {0};
+    if (!s->options->opencv_trace)
+        return;
+    opencv_trace_say(&s->opencv, &text);
+    say(records, &text);
+    buf_fini(&text);
+}
+
 static void say_kept(const struct session *s, uint64_t wall_ns, struct buf *records)
 {
     struct buf text = {0};
@@ -86,6 +96,20 @@ static void say_kept(const struct session *s, uint64_t wall_ns, struct buf *reco
         wall_ns - from_ns < s->ring.keep_ns - s->ring.keep_ns / 100 ? ", cut short by --max-bytes"
                                                                     : "");
     say(records, &text);
+    buf_fini(&text);
+}
+
+static void say_switches(const struct session *s, struct buf *records)
+{
+    struct buf text = {0};
+    if (switches_is_off(s->switches))
+        buf_puts(&text, "The program's threads were switched so often that following the "
+                        "scheduler's events was given up.");
+    else if (switches_lost(s->switches))
+        buf_printf(&text, "%llu of the scheduler's events were lost: its account has holes.",
+            (unsigned long long)switches_lost(s->switches));
+    if (text.length_bytes)
+        say(records, &text);
     buf_fini(&text);
 }
 
@@ -194,11 +218,14 @@ void session_finish(struct session *s, struct collect_result *r)
     uint64_t wall_ns = clock_mono_ns() - s->clock.start.mono_ns;
     uint64_t cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - s->launch_cpu_ns;
     handover_set(s->control, HANDOVER_STOP);
+    switches_finish(s->switches, clock_mono_ns(), s->sampler);
     int is_packed = drain_finish(s->drain, &why) == 0 && ring_finish(&s->ring, &why) == 0;
     say_target(s, &records);
     say_alive(s, &records);
     say_kept(s, wall_ns, &records);
+    say_switches(s, &records);
     say_limits(s, &records);
+    say_opencv(s, &records);
     add_names(s, &records);
     if (s->follow.trouble.text[0])
         buf_printf(&r->losses, "From %.3f s on the trace could not always be written: %s.\n",
@@ -226,6 +253,7 @@ void session_fini(struct session *s)
     launch_signals_fini(&s->signals);
     drain_close(&s->drain);
     trace_pack_leave(&s->pack);
+    switches_close(&s->switches);
     sampler_free(&s->sampler);
     if (s->procs.all.count || s->procs.announced.count)
         procs_fini(&s->procs);
@@ -234,5 +262,7 @@ void session_fini(struct session *s)
         close(s->dir_fd);
     s->dir_fd = -1;
     buf_fini(&s->agent);
+    buf_fini(&s->agent_file);
+    opencv_trace_close(&s->opencv);
     buf_fini(&s->dir);
 }

@@ -9,10 +9,12 @@
 #include "collect/follow.h"
 #include "collect/launch.h"
 #include "collect/meta.h"
+#include "collect/opencv_trace.h"
 #include "collect/procs.h"
 #include "collect/ring.h"
 #include "collect/run.h"
 #include "collect/sample.h"
+#include "collect/switches.h"
 #include "collect/target.h"
 #include "trace/drain.h"
 #include "trace/meta.h"
@@ -21,7 +23,9 @@
 struct session {
     const struct collect_options *options; // borrowed
     struct target target;
-    struct buf agent;         // the library to preload, as LD_PRELOAD names it; empty: none
+    struct buf agent;      // the library to preload, as LD_PRELOAD names it; empty: none
+    struct buf agent_file; // its own path
+    struct opencv_trace opencv;
     struct err agent_missing; // why, when Lightmeter is the reason
     struct trace_clock clock;
     struct buf dir; // the run directory
@@ -29,6 +33,8 @@ struct session {
     uint64_t dir_limit_bytes;
     struct procs procs;
     struct sampler *sampler;
+    struct switches *switches;   // NULL: not followed
+    struct err switches_missing; // why not
     struct trace_pack *pack;
     struct ring ring;
     uint32_t *control;

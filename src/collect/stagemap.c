@@ -15,7 +15,7 @@
 
 #define FILE_LIMIT_BYTES (1u << 20)
 
-static const char *const sections[] = {"functions", "libraries", NULL};
+static const char *const sections[] = {"functions", "libraries", "ranges", NULL};
 
 struct reading {
     const char *text;
@@ -38,16 +38,30 @@ static int refuse(
 }
 
 // Why the word cannot be a pattern or a stage, or NULL.
-static const char *word_fault(const char *word)
+static const char *word_fault(const char *word, int may_have_blanks)
 {
     if (!*word)
         return "is empty";
     if (strlen(word) > STAGEMAP_WORD_BYTES)
         return "is longer than 200 bytes";
     for (const unsigned char *c = (const unsigned char *)word; *c; c++)
-        if (*c <= ' ' || *c == 0x7f)
-            return "holds a blank or a control character";
-    return NULL;
+        if (*c < ' ' || *c == 0x7f || (*c == ' ' && !may_have_blanks))
+            return may_have_blanks ? "holds a control character"
+                                   : "holds a blank or a control character";
+    return may_have_blanks && *word == ' ' ? "begins with a blank" : NULL;
+}
+
+// Whether the library has cut such a number to '#' before it looks at the pattern (range_names.c).
+static int has_number(const char *pattern)
+{
+    for (const char *c = pattern; *c; c++) {
+        const int is_digit = *c >= '0' && *c <= '9';
+        const int is_longer = is_digit && c[1] >= '0' && c[1] <= '9';
+        const char before = c > pattern ? (char)(c[-1] | 0x20) : 0;
+        if (is_digit && (is_longer || before < 'a' || before > 'z'))
+            return 1;
+    }
+    return 0;
 }
 
 static int take_entry(
@@ -55,12 +69,20 @@ static int take_entry(
 {
     char what[400];
     const char *stage = json_text(value, NULL);
-    const char *fault = word_fault(pattern);
+    const int is_range = strcmp(section, "ranges") == 0;
+    const char *fault = word_fault(pattern, is_range);
     if (fault) {
         snprintf(what, sizeof what,
             "the pattern '%.100s' %s; write the name, with * and ? where it "
             "varies",
             pattern, fault);
+        return refuse(r, section, pattern, 0, what);
+    }
+    if (is_range && has_number(pattern)) {
+        snprintf(what, sizeof what,
+            "the pattern '%.100s' holds a number; numbers in names of ranges are cut, so write # "
+            "in its place",
+            pattern);
         return refuse(r, section, pattern, 0, what);
     }
     if (!stage) {
@@ -70,17 +92,21 @@ static int take_entry(
             pattern);
         return refuse(r, section, pattern, 1, what);
     }
-    fault = word_fault(stage);
+    fault = word_fault(stage, 0);
     if (fault) {
         snprintf(
             what, sizeof what, "the stage '%.100s' %s; use one word, such as decode", stage, fault);
         return refuse(r, section, pattern, 1, what);
     }
-    if (r->map->entries.count == STAGEMAP_ENTRIES_LIMIT)
+    const size_t ranges = r->map->range_count;
+    if ((is_range ? ranges : r->map->entries.count - ranges) == STAGEMAP_ENTRIES_LIMIT)
         return refuse(
             r, section, pattern, 0, "this is entry 129, and 128 is the most; use patterns with *");
-    *vec_push(&r->map->entries) =
-        (struct stagemap_entry){strdup(pattern), strdup(stage), strcmp(section, "libraries") == 0};
+    *vec_push(&r->map->entries) = (struct stagemap_entry){.pattern = strdup(pattern),
+        .stage = strdup(stage),
+        .is_library = strcmp(section, "libraries") == 0,
+        .is_range = is_range};
+    r->map->range_count += (size_t)is_range;
     return 0;
 }
 
@@ -105,7 +131,7 @@ static int take_key(const struct reading *r, const char *key, const struct json 
     char what[400];
     const char *near = nearest_word(key, sections);
     snprintf(what, sizeof what,
-        "there is no key '%.100s'%s%s%s; a stage map has functions and libraries", key,
+        "there is no key '%.100s'%s%s%s; a stage map has functions, libraries and ranges", key,
         near ? ". Did you mean '" : "", near ? near : "", near ? "'?" : "");
     return refuse(r, key, NULL, 0, what);
 }
@@ -120,13 +146,14 @@ int stagemap_parse(
         return -1;
     int result = 0;
     if (!json_is_object(tree))
-        result = err_set(e, "%s:1:1: a stage map begins with 'functions:' or 'libraries:'", name);
+        result = err_set(
+            e, "%s:1:1: a stage map begins with 'functions:', 'libraries:' or 'ranges:'", name);
     for (void *it = json_first(tree); it && result == 0; it = json_next(tree, it))
         result = take_key(&r, json_key(it), json_value(it));
     if (result == 0 && map->entries.count == 0)
         result = err_set(e,
             "%s:1:1: the stage map has no entries; write lines of PATTERN: STAGE under "
-            "'functions:' or 'libraries:'",
+            "'functions:', 'libraries:' or 'ranges:'",
             name);
     json_free(&tree);
     if (result < 0)

@@ -2,8 +2,6 @@
 // What is known of a span. Called once per span by the exporters. Threads: no state.
 #include "export/note.h"
 
-#include "trace/records.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -73,9 +71,9 @@ static void add_value(struct note *notes, size_t *count, const struct model_valu
     if (v->key == TRACE_ATTR_RESIDENT)
         add(notes, count, key, (uint32_t)v->value);
     else if (v->key == TRACE_ATTR_DTYPE && v->value < TRACE_DTYPE_COUNT)
-        add_text(notes, count, key, trace_dtype_text((enum trace_dtype)v->value));
+        add_text(notes, count, key, model_dtype_text((enum trace_dtype)v->value));
     else if (v->key == TRACE_ATTR_FILTER && v->value < TRACE_FILTER_COUNT)
-        add_text(notes, count, key, trace_filter_text((enum trace_filter)v->value));
+        add_text(notes, count, key, model_filter_text((enum trace_filter)v->value));
     else
         add(notes, count, key, v->value);
 }
@@ -84,10 +82,11 @@ static void add_values(
     struct note *notes, size_t *count, const struct model_thread *t, uint32_t first)
 {
     uint32_t seen = 0;
-    for (uint32_t at = first; at != MODEL_NONE; at = t->values.at[at].next) {
-        const uint32_t bit = 1u << t->values.at[at].key;
-        if (!(seen & bit) && t->values.at[at].key < TRACE_ATTR_CALLS_OF)
-            add_value(notes, count, &t->values.at[at]);
+    for (uint32_t at = first; at; at = t->values.at[at - 1].next) {
+        const struct model_value *v = &t->values.at[at - 1];
+        const uint32_t bit = 1u << v->key;
+        if (!(seen & bit) && v->key < TRACE_ATTR_CALLS_OF)
+            add_value(notes, count, v);
         seen |= bit;
     }
 }

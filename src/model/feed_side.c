@@ -75,19 +75,12 @@ static void take_split(struct feed *f, const struct trace_split *r)
     wait_at(f, slot, r->depth, t->splits.count - 1);
 }
 
-static struct model_attrs *attrs_new(struct model_thread *t)
-{
-    struct model_attrs *a = vec_push(&t->attrs);
-    a->values = MODEL_NONE;
-    return a;
-}
-
 // Attributes that few ask for; of a repeated one the last counts.
 static void take_value(struct model_thread *t, struct model_attrs *a, const struct trace_attr *r)
 {
     *vec_push(&t->values) =
         (struct model_value){r->value, r->aux, a->values, (enum trace_attr_key)r->key};
-    a->values = (uint32_t)(t->values.count - 1);
+    a->values = (uint32_t)t->values.count;
 }
 
 static void take_attr(struct feed *f, const struct trace_attr *r)
@@ -95,7 +88,7 @@ static void take_attr(struct feed *f, const struct trace_attr *r)
     struct model_thread *t = thread_of(f);
     uint32_t *slot = &f->attrs_at[r->depth];
     if (*slot == MODEL_NONE) {
-        attrs_new(t);
+        vec_push(&t->attrs);
         wait_at(f, slot, r->depth, t->attrs.count - 1);
     }
     struct model_attrs *a = &t->attrs.at[*slot];
@@ -118,7 +111,7 @@ static void take_attr(struct feed *f, const struct trace_attr *r)
         a->source_height_px = high;
     } else if (r->key == TRACE_ATTR_OPEN) {
         a->is_open = r->value != 0;
-    } else if (r->key >= TRACE_ATTR_FILE) {
+    } else if (r->key >= TRACE_ATTR_FILE && r->key < TRACE_ATTR_KEY_COUNT) {
         take_value(t, a, r);
     }
 }
@@ -127,7 +120,7 @@ struct model_attrs *feed_attrs_of(struct feed *f, struct model_span *span)
 {
     struct model_thread *t = thread_of(f);
     if (span->attrs == MODEL_NONE) {
-        attrs_new(t);
+        vec_push(&t->attrs);
         span->attrs = (uint32_t)(t->attrs.count - 1);
     }
     return &t->attrs.at[span->attrs];
@@ -189,8 +182,8 @@ void feed_side_take_durations(struct feed *f, struct model_span *fold)
 {
     const struct model_thread *t = thread_of(f);
     const uint32_t waiting = f->attrs_at[fold->depth];
-    if (waiting == MODEL_NONE || t->attrs.at[waiting].values == MODEL_NONE ||
-        t->values.at[t->attrs.at[waiting].values].key != TRACE_ATTR_CALLS_OF)
+    if (waiting == MODEL_NONE || !t->attrs.at[waiting].values ||
+        t->values.at[t->attrs.at[waiting].values - 1].key != TRACE_ATTR_CALLS_OF)
         return;
     fold->attrs = waiting;
     f->attrs_at[fold->depth] = MODEL_NONE;

@@ -164,10 +164,24 @@ const struct model_value *model_value_find(
 {
     if (s->attrs == MODEL_NONE)
         return NULL;
-    for (uint32_t at = t->attrs.at[s->attrs].values; at != MODEL_NONE; at = t->values.at[at].next)
-        if (t->values.at[at].key == key)
-            return &t->values.at[at];
+    for (uint32_t at = t->attrs.at[s->attrs].values; at; at = t->values.at[at - 1].next)
+        if (t->values.at[at - 1].key == key)
+            return &t->values.at[at - 1];
     return NULL;
+}
+
+const char *model_filter_text(enum trace_filter filter)
+{
+    static const char *const texts[TRACE_FILTER_COUNT] = {
+        "other", "nearest", "bilinear", "bicubic", "area", "lanczos"};
+    return (unsigned)filter < TRACE_FILTER_COUNT ? texts[filter] : texts[TRACE_FILTER_OTHER];
+}
+
+const char *model_dtype_text(enum trace_dtype dtype)
+{
+    static const char *const texts[TRACE_DTYPE_COUNT] = {
+        "unknown", "u8", "i8", "u16", "i16", "i32", "f32", "f64", "f16", "bf16", "i64", "bool"};
+    return (unsigned)dtype < TRACE_DTYPE_COUNT ? texts[dtype] : texts[TRACE_DTYPE_UNKNOWN];
 }
 
 uint32_t model_thread_add(struct model *m, uint32_t process, uint32_t tid)

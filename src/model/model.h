@@ -43,7 +43,7 @@ struct model_attrs {
     uint32_t scale_num, scale_den; // of a scaled decode; 0: not known
     uint64_t item;
     uint64_t max_ns; // of a fold: the longest single call; 0 otherwise
-    uint32_t values; // the first in thread.values of the other attributes, or MODEL_NONE
+    uint32_t values; // 1 + the first in thread.values of the other attributes; 0: none
     int has_item;
     int is_open; // it had not returned when its process was killed, which is where it ends here
 };
@@ -52,7 +52,7 @@ struct model_attrs {
 struct model_value {
     uint64_t value;
     uint32_t aux;
-    uint32_t next; // of the same span, or MODEL_NONE
+    uint32_t next; // 1 + the next one of the same span; 0: none
     enum trace_attr_key key;
 };
 
@@ -181,6 +181,10 @@ extern const char *const model_stage_words[];
 
 // Adds a thread of `process` with all "not known" values set. The index.
 uint32_t model_thread_add(struct model *m, uint32_t process, uint32_t tid);
+
+// The words for values of attributes ("bilinear", "f32"); "other" and "unknown" for others.
+const char *model_filter_text(enum trace_filter filter);
+const char *model_dtype_text(enum trace_dtype dtype);
 
 // The attribute of that key of a span, or NULL.
 const struct model_value *model_value_find(

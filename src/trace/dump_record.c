@@ -20,7 +20,9 @@ static const char *const metrics[TRACE_METRIC_COUNT] = {"none", "process_cpu_ns"
     "process_read_bytes", "process_rchar_bytes", "process_write_bytes", "process_wchar_bytes",
     "thread_cpu_ns", "thread_runq_ns", "cgroup_periods", "cgroup_throttled", "cgroup_throttled_ns",
     "psi_cpu_some_us", "psi_io_some_us", "psi_io_full_us", "psi_memory_some_us", "steal_ns",
-    "machine_busy_ns", "runnable"};
+    "machine_busy_ns", "runnable", "thread_sleep_ns", "thread_disk_ns", "thread_runnable_ns",
+    "thread_woken_by", "accel_busy_percent", "accel_memory_busy_percent", "accel_used_bytes",
+    "accel_total_bytes"};
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 

@@ -287,6 +287,17 @@ enum trace_metric {
     TRACE_METRIC_STEAL_NS = 19,
     TRACE_METRIC_MACHINE_BUSY_NS = 20, // all CPUs, user + nice + system + irq + softirq
     TRACE_METRIC_RUNNABLE = 21,        // runnable threads on the machine at this moment
+    // From the scheduler's events; subject: tid. Time off the CPU so far, by why it left it.
+    TRACE_METRIC_THREAD_SLEEP_NS = 22,    // asleep
+    TRACE_METRIC_THREAD_DISK_NS = 23,     // in uninterruptible sleep: storage, mostly
+    TRACE_METRIC_THREAD_RUNNABLE_NS = 24, // pushed off, or woken and not yet back
+    TRACE_METRIC_THREAD_WOKEN_BY = 25,    // value: tid that woke it | how often << 32
+    // Of an accelerator; subject: its number, from 0. Busy: of the time since the driver last
+    // looked.
+    TRACE_METRIC_ACCEL_BUSY_PERCENT = 26,
+    TRACE_METRIC_ACCEL_MEMORY_BUSY_PERCENT = 27,
+    TRACE_METRIC_ACCEL_USED_BYTES = 28,
+    TRACE_METRIC_ACCEL_TOTAL_BYTES = 29,
     TRACE_METRIC_COUNT
 };
 struct trace_sample {

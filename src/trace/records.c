@@ -37,20 +37,6 @@ static const char *const kind_names[TRACE_KIND_COUNT] = {
     [TRACE_SAMPLE] = "SAMPLE",
 };
 
-const char *trace_filter_text(enum trace_filter filter)
-{
-    static const char *const texts[TRACE_FILTER_COUNT] = {
-        "other", "nearest", "bilinear", "bicubic", "area", "lanczos"};
-    return (unsigned)filter < TRACE_FILTER_COUNT ? texts[filter] : texts[TRACE_FILTER_OTHER];
-}
-
-const char *trace_dtype_text(enum trace_dtype dtype)
-{
-    static const char *const texts[TRACE_DTYPE_COUNT] = {
-        "unknown", "u8", "i8", "u16", "i16", "i32", "f32", "f64", "f16", "bf16", "i64", "bool"};
-    return (unsigned)dtype < TRACE_DTYPE_COUNT ? texts[dtype] : texts[TRACE_DTYPE_UNKNOWN];
-}
-
 const char *trace_kind_name(uint32_t kind)
 {
     return kind < TRACE_KIND_COUNT ? kind_names[kind] : "unknown";

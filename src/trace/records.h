@@ -44,10 +44,6 @@ extern const uint8_t trace_kind_bytes[256];
 // The name of a kind ("SPAN"), or "unknown".
 const char *trace_kind_name(uint32_t kind);
 
-// The words for values of attributes ("bilinear", "f32"); "other" and "unknown" for others.
-const char *trace_filter_text(enum trace_filter filter);
-const char *trace_dtype_text(enum trace_dtype dtype);
-
 // The next record. 1; 0 at the end; -1 when what follows is no whole record of a known kind: the
 // cursor stays there, and trace_records_fault says why.
 static inline int trace_records_next(struct trace_cursor *c, struct trace_record *r)

@@ -21,11 +21,17 @@ SEGMENT_MAGIC, PROCESS_MAGIC = 0x31304745534d4c00, 0x3130434f52504d4c
 
 CAUSES = ("other", "io", "net", "lock", "gil", "accel", "sleep")
 
+# The attributes from FILE on, by their names in enum trace_attr_key.
+VALUES = dict(enumerate(("FILE", "OFFSET", "RESIDENT", "COLOUR", "FILTER", "DTYPE", "ELEMENTS", "SESSION",
+                         "INPUT", "OUTPUT", "THREADS", "FAULTS", "FRESH", "ACCEL", "PTS"), start=8))
+
 # `cause` and `off_ns`: of the time off the CPU; None and 0 where there was none, and for folded calls.
+# `values`: {name in VALUES: (value, aux)}.
 Span = collections.namedtuple("Span", "name stage depth calls bytes shape source scale duration end "
-                              "cause off_ns", defaults=(None, 0))
+                              "cause off_ns values", defaults=(None, 0, {}))
 Queue = collections.namedtuple("Queue", "name op depth")
-Trace = collections.namedtuple("Trace", "spans queues coverage dropped")
+# `items`: (operation, id) in the order in which each thread wrote them; `counters`: the sum by name.
+Trace = collections.namedtuple("Trace", "spans queues coverage dropped items counters")
 
 
 def cpu_hz():
@@ -34,12 +40,12 @@ def cpu_hz():
     return float(match.group(1)) * 1e6 if match else 0
 
 
-def make_run_dir(folder, off):
+def make_run_dir(folder, off, more=()):
     """A clock of the right kind; its rate only has to be about right for what is asked here."""
     rate = cpu_hz()
     clock = ["clock tsc", f"scale {int((1 << 24) * 1e9 / rate)} 24"] if rate else \
         ["clock mono", "scale 1 0"]
-    lines = ["version 1", *clock, *(f"nohook {name}" for name in off)]
+    lines = ["version 1", *clock, *(f"nohook {name}" for name in off), *more]
     with open(os.path.join(folder, "config"), "w", encoding="ascii") as file:
         file.write("\n".join(lines) + "\n")
     with open(os.path.join(folder, "control"), "wb") as file:
@@ -51,7 +57,7 @@ def pair(value):
 
 
 def read_process(path):
-    """({name id: (name, stage)}, {hook set: (status, why)}, dropped records) of a process file."""
+    """({name id: (name, stage)}, {hook set: (status, why)}, dropped records and threads) of a process file."""
     with open(path, "rb") as file:
         data = file.read()
     assert struct.unpack_from("<Q", data)[0] == PROCESS_MAGIC, path
@@ -64,10 +70,10 @@ def read_process(path):
         elif use == 1:
             coverage[parts[1]] = (parts[2], parts[3])
         at += 16 + (length + 15) // 16 * 16
-    return names, coverage, struct.unpack_from("<Q", data, 56)[0]
+    return names, coverage, sum(struct.unpack_from("<QQ", data, 48))
 
 
-def read_segment(path, names, spans, queues):
+def read_segment(path, names, spans, queues, items, counters):
     with open(path, "rb") as file:
         data = file.read()
     assert struct.unpack_from("<Q", data)[0] == SEGMENT_MAGIC, path
@@ -91,12 +97,17 @@ def read_segment(path, names, spans, queues):
                               SOURCE in given and pair(given[SOURCE][0]) or None,
                               SCALE in given and pair(given[SCALE][0]) or None,
                               duration, struct.unpack_from("<Q", data, at + 8)[0],
-                              *splits.pop(depth, ())))
+                              *splits.pop(depth, (None, 0)),
+                              {VALUES[key]: given[key] for key in given if key in VALUES}))
         elif kind == FOLD:
             calls, ticks, _, end, _, _, count = struct.unpack_from("<IQQQQQQ", data, at + 4)
             spans.append(Span(*names[number], depth, calls, count, None, None, None, ticks, end))
         elif kind == QUEUE:
             queues.append(Queue(names[number][0], depth, struct.unpack_from("<I", data, at + 4)[0]))
+        elif kind == ITEM:
+            items.append((depth, struct.unpack_from("<Q", data, at + 16)[0]))
+        elif kind == COUNTER:
+            counters[names[number][0]] += struct.unpack_from("<q", data, at + 16)[0]
         if kind == TEXT:
             at += 16 + (struct.unpack_from("<I", data, at + 4)[0] + 15) // 16 * 16
         else:
@@ -106,6 +117,7 @@ def read_segment(path, names, spans, queues):
 
 def read_run_dir(folder):
     spans, queues, coverage, dropped = [], [], {}, 0
+    items, counters = [], collections.Counter()
     files = sorted(os.listdir(folder))
     processes = {tuple(name.split("-")[1:3]): name for name in files if name.startswith("p-")}
     for key, name in processes.items():
@@ -117,8 +129,8 @@ def read_run_dir(folder):
         segments = [file for file in files
                     if file.startswith("s-") and tuple(file.split("-")[1:3]) == key]
         for file in sorted(segments, key=lambda f: [int(n, 16) for n in f.split("-")[3:5]]):
-            read_segment(os.path.join(folder, file), names, spans, queues)
-    return Trace(spans, queues, coverage, dropped)
+            read_segment(os.path.join(folder, file), names, spans, queues, items, counters)
+    return Trace(spans, queues, coverage, dropped, items, counters)
 
 
 def run(command, environment):
@@ -126,20 +138,23 @@ def run(command, environment):
                           capture_output=True, check=False, env={**os.environ, **environment})
 
 
-def follow(*command, off=(), environment=None):
-    """Runs `command` bare and with the library, checks that nobody could tell, gives (stdout, Trace)."""
+def follow(*command, off=(), environment=None, config=(), drops=0):
+    """Runs `command` bare and with the library, checks that nobody could tell, gives (stdout, Trace).
+
+    `config`: more lines for the library; `drops`: records that it may say were dropped.
+    """
     environment = environment or {}
     bare = run(command, environment)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         os.chmod(folder, 0o700)
-        make_run_dir(folder, off)
+        make_run_dir(folder, off, config)
         seen = run(command, {**environment, "LIGHTMETER_RUN_DIR": folder, "LD_PRELOAD": AGENT})
         trace = read_run_dir(folder)
     for what in ("returncode", "stdout", "stderr"):
         assert getattr(bare, what) == getattr(seen, what), \
             f"{command}: {what} differs: {getattr(bare, what)!r} and {getattr(seen, what)!r}"
     assert bare.returncode == 0, f"{command}: {bare}"
-    assert trace.dropped == 0, f"{trace.dropped} records were dropped"
+    assert trace.dropped == drops, f"{trace.dropped} records were dropped"
     return bare.stdout.decode(), trace
 
 

@@ -73,6 +73,20 @@ def check_filters(trace):
     expect(trace, {"cv::drawContours": ("draw", 1), "cv::circle": ("draw", 2)})
 
 
+def check_values(trace):
+    """Codes are OpenCV's own, types and filters those of src/trace/format.h."""
+    reduced = named(trace, "cv::imread")[1]
+    assert reduced.scale == (1, 2) and named(trace, "cv::imread")[0].scale is None, reduced
+    area, linear = (span.values["FILTER"][0] for span in named(trace, "cv::resize"))
+    assert (area, linear) == (4, 2), (area, linear)
+    assert {span.values["COLOUR"][0] for span in named(trace, "cv::cvtColor")} == {6}  # BGR2GRAY
+    made = one(trace, "cv::Mat::convertTo").values
+    assert (made["DTYPE"], made["ELEMENTS"]) == ((6, 1), (WIDTH * HEIGHT, 0)), made
+    # A picture lies where it was decoded to when it is the input of the next call.
+    blurred, grey = one(trace, "cv::GaussianBlur"), named(trace, "cv::cvtColor")[0]
+    assert blurred.values["INPUT"] == grey.values["OUTPUT"], (blurred, grey)
+
+
 def check_errors(host, folder):
     output, trace = follow(host, folder, "errors", environment=QUIET)
     assert output.startswith("999 of 999 caught"), output
@@ -100,6 +114,9 @@ def check_python(folder, examples):
     assert (blob.shape, blob.source) == ((640, 640, 3, 1), (800, 600)), blob
     assert one(trace, "cv::dnn::blobFromImages").shape == (64, 48, 3, 3)
     assert {span.shape for span in named(trace, "cv::dnn::Net::forward")} == {(640, 640, 3, 1)}
+    runs = [span.values for span in named(trace, "cv::dnn::Net::forward")]
+    assert len({values["SESSION"] for values in runs}) == 1, runs
+    assert runs[0]["ELEMENTS"] == (640 * 640 * 3, 0) and runs[0]["THREADS"] == (1, 0), runs
     assert calls(trace, "cv::resize") == 1 + 100, "blobFromImage's own resize is part of it"
     for name in ("opencv_imgcodecs", "opencv_imgproc", "opencv_dnn"):
         assert trace.coverage[name][0] == "covered", trace.coverage
@@ -111,6 +128,7 @@ def main():
         output, trace = follow(host, folder, environment=QUIET)
         check_files(output, trace)
         check_filters(trace)
+        check_values(trace)
         check_errors(host, folder)
         check_python(folder, sys.argv[2])
 

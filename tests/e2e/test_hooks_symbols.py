@@ -11,11 +11,20 @@ import subprocess
 import parts
 
 LIBRARIES = ("libopencv_core.so.*", "libopencv_imgproc.so.*", "libopencv_imgcodecs.so.*",
-             "libopencv_dnn.so.*", "libjpeg.so.*", "libturbojpeg.so.*",
-             "libpng16.so.*", "libwebp.so.*")
+             "libopencv_dnn.so.*", "libopencv_calib3d.so.*", "libopencv_features2d.so.*",
+             "libopencv_highgui.so.*", "libopencv_objdetect.so.*", "libopencv_photo.so.*",
+             "libopencv_video.so.*", "libopencv_videoio.so.*", "libjpeg.so.*", "libturbojpeg.so.*",
+             "libpng16.so.*", "libwebp.so.*", "libtiff.so.*", "libspng.so.*", "libheif.so.*",
+             "libavif.so.*", "libopenjp2.so.*", "libjxl.so.*",
+             "libavcodec.so.*", "libavfilter.so.*", "libavformat.so.*", "libavutil.so.*",
+             "libswresample.so.*", "libswscale.so.*",
+             "libgomp.so.*", "libomp.so.*", "libtbb.so.12", "libglib-2.0.so.*")
 FOLDERS = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib")
-# What only libjpeg-turbo 3 has; and ONNX Runtime, which test_hooks_onnxruntime.py opens.
-ELSEWHERE = re.compile(r"^(jpeg1[26]_|tj3|OrtGetApiBase$)")
+# What only libjpeg-turbo 3 has; and ONNX Runtime and liburing, which
+# their own tests open.
+# What FFmpeg had until 4 and has since 7.1.
+ELSEWHERE = re.compile(r"^((__)?io_|jpeg1[26]_|tj3|OrtGetApiBase$|"
+                       r"avcodec_(de|en)code_(video2|audio[24])$|sws_free_context$)")
 VERSION = re.compile(r"^(_ZN2cv3dnn)14dnn4_v\d{8}")
 
 

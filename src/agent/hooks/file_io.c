@@ -1,251 +1,206 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hook set file_io: libc's calls that read and write descriptors and streams. What a descriptor is
-// decides the stage: a file is `load` or `save`, a socket or pipe `receive` or `send`. The kind is
-// asked of the kernel once per descriptor and again when a call waited. Calls inside libc itself
-// (fread calls read) do not come through here, so nothing is counted twice. Threads: any.
-#include "agent/hook.h"
+// Hook set file_io: libc's calls that read and write descriptors, and those that prepare a file's
+// bytes or make them safe. What a descriptor is decides the stage: a file is `load` or `save`, a
+// socket or pipe `receive` or `send`. Streams are the set stdio, opening and names the set paths.
+// Arguments, results and errno stay the host's. Threads: any.
+#include "agent/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <sys/stat.h>
+#include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-// Macros of <stdio.h> that would hide the functions.
-#undef fread_unlocked
-#undef fwrite_unlocked
-
 static int is_off;
 
-enum fd_kind { FD_UNKNOWN, FD_FILE, FD_SOCKET, FD_OTHER, FD_KIND_COUNT };
-
-#define FD_CACHE 1024
-static uint8_t fd_kinds[FD_CACHE];
-
-static enum fd_kind ask_kind(int fd)
-{
-    struct stat status;
-    int saved_errno = errno, failed = fstat(fd, &status);
-    errno = saved_errno;
-    enum fd_kind kind = failed                                               ? FD_UNKNOWN
-                        : S_ISREG(status.st_mode) || S_ISBLK(status.st_mode) ? FD_FILE
-                        : S_ISSOCK(status.st_mode)                           ? FD_SOCKET
-                                                                             : FD_OTHER;
-    if (fd >= 0 && fd < FD_CACHE)
-        __atomic_store_n(&fd_kinds[fd], (uint8_t)kind, __ATOMIC_RELAXED);
-    return kind;
-}
-
-static enum fd_kind kind_of(int fd)
-{
-    if (fd < 0 || fd >= FD_CACHE)
-        return ask_kind(fd);
-    uint8_t kind = __atomic_load_n(&fd_kinds[fd], __ATOMIC_RELAXED);
-    return kind ? (enum fd_kind)kind : ask_kind(fd);
-}
-
-static void forget_kind(int fd)
-{
-    if (fd >= 0 && fd < FD_CACHE)
-        __atomic_store_n(&fd_kinds[fd], FD_UNKNOWN, __ATOMIC_RELAXED);
-}
-
-#define KIND_NAMES(call, file_stage, other_stage)                                                  \
-    {                                                                                              \
-        {call, file_stage, TRACE_CAUSE_IO, AGENT_FOLD_SHORT, 0},                                   \
-            {call, file_stage, TRACE_CAUSE_IO, AGENT_FOLD_SHORT, 0},                               \
-            {call "(socket)", other_stage, TRACE_CAUSE_NET, AGENT_FOLD_SHORT, 0},                  \
-        {                                                                                          \
-            call "(pipe)", other_stage, TRACE_CAUSE_OTHER, AGENT_FOLD_SHORT, 0                     \
-        }                                                                                          \
-    }
-
-// A call on a descriptor: opened with what is known of it, put right at its end if it waited.
-struct fd_span {
-    struct hook_span span;
-    struct hook_name *names; // FD_KIND_COUNT of them
-    int fd;
-};
-
-static inline struct fd_span fd_begin(struct hook_name *names, int fd, uintptr_t stack)
-{
-    struct fd_span s = {{0, stack}, names, fd};
-    if (!is_off && agent_self->busy == 0)
-        s.span = hook_begin(&names[kind_of(fd)], stack);
-    return s;
-}
-
-static inline void fd_end(struct fd_span *s)
-{
-    struct agent_frame *f = span_frame(s->span.token);
-    if (f && f->what.switches) {
-        struct hook_name *name = &s->names[ask_kind(s->fd)];
-        f->what.name = hook_id(name);
-        f->what.cause = name->cause;
-    }
-    hook_end(&s->span);
-}
-
-#define FD_SPAN(variable, names, fd)                                                               \
-    __attribute__((cleanup(fd_end), unused)) struct fd_span variable =                             \
-        fd_begin(names, fd, SPAN_STACK)
-
-#define FD_CALL(ret, call, file_stage, other_stage, params, args)                                  \
+// `at`: where in the file the call begins. `bytes`: what it moved, from `done`. A program that
+// looks for a call which this libc has not finds ours, and hears `absent` from it.
+#define DESCRIPTOR_CALL(ret, call, NAMES, at, bytes, absent, params, args)                         \
     HOOK_NEXT(ret, call, NULL, PARAMS(params))                                                     \
+    static struct hook_name call##_names[DESCRIPTOR_KIND_COUNT] = NAMES(#call);                    \
     HOOK_EXPORT ret call(params)                                                                   \
     {                                                                                              \
-        static struct hook_name names[FD_KIND_COUNT] = KIND_NAMES(#call, file_stage, other_stage); \
-        FD_SPAN(s, names, fd);                                                                     \
-        ret done = call##_next()(args);                                                            \
-        if (done > 0)                                                                              \
-            span_bytes(s.span.token, (uint64_t)done);                                              \
+        call##_next_fn *next = call##_next();                                                      \
+        if (__builtin_expect(!next, 0))                                                            \
+            return absent;                                                                         \
+        DESCRIPTOR_SPAN(s, is_off, call##_names, fd, at);                                          \
+        ret done = next(args);                                                                     \
+        descriptor_bytes(&s, bytes);                                                               \
         return done;                                                                               \
     }
 
-FD_CALL(ssize_t, read, "load", "receive", PARAMS(int fd, void *to, size_t n), ARGS(fd, to, n))
-FD_CALL(ssize_t, pread, "load", "receive", PARAMS(int fd, void *to, size_t n, off_t at),
-    ARGS(fd, to, n, at))
-FD_CALL(ssize_t, pread64, "load", "receive", PARAMS(int fd, void *to, size_t n, off64_t at),
-    ARGS(fd, to, n, at))
-FD_CALL(ssize_t, readv, "load", "receive", PARAMS(int fd, const struct iovec *to, int n),
-    ARGS(fd, to, n))
-FD_CALL(
-    ssize_t, write, "save", "send", PARAMS(int fd, const void *from, size_t n), ARGS(fd, from, n))
-FD_CALL(ssize_t, pwrite, "save", "send", PARAMS(int fd, const void *from, size_t n, off_t at),
+static int no_such_call(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+#define READ_CALL(call, at, params, args)                                                          \
+    DESCRIPTOR_CALL(ssize_t, call, DESCRIPTOR_READ_NAMES, at, done, no_such_call(),                \
+        PARAMS(params), ARGS(args))
+#define WRITE_CALL(call, at, params, args)                                                         \
+    DESCRIPTOR_CALL(ssize_t, call, DESCRIPTOR_WRITE_NAMES, at, done, no_such_call(),               \
+        PARAMS(params), ARGS(args))
+#define HERE DESCRIPTOR_AT_CURRENT
+
+// Fortified programs call the *_chk; the checks stay with libc.
+ssize_t __read_chk(int fd, void *to, size_t n, size_t room);
+ssize_t __pread_chk(int fd, void *to, size_t n, off_t at, size_t room);
+ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t at, size_t room);
+
+READ_CALL(read, HERE, PARAMS(int fd, void *to, size_t n), ARGS(fd, to, n))
+READ_CALL(__read_chk, HERE, PARAMS(int fd, void *to, size_t n, size_t room), ARGS(fd, to, n, room))
+READ_CALL(pread, at, PARAMS(int fd, void *to, size_t n, off_t at), ARGS(fd, to, n, at))
+READ_CALL(pread64, at, PARAMS(int fd, void *to, size_t n, off64_t at), ARGS(fd, to, n, at))
+READ_CALL(__pread_chk, at, PARAMS(int fd, void *to, size_t n, off_t at, size_t room),
+    ARGS(fd, to, n, at, room))
+READ_CALL(__pread64_chk, at, PARAMS(int fd, void *to, size_t n, off64_t at, size_t room),
+    ARGS(fd, to, n, at, room))
+READ_CALL(readv, HERE, PARAMS(int fd, const struct iovec *to, int n), ARGS(fd, to, n))
+READ_CALL(preadv, at, PARAMS(int fd, const struct iovec *to, int n, off_t at), ARGS(fd, to, n, at))
+READ_CALL(
+    preadv64, at, PARAMS(int fd, const struct iovec *to, int n, off64_t at), ARGS(fd, to, n, at))
+READ_CALL(preadv2, at, PARAMS(int fd, const struct iovec *to, int n, off_t at, int flags),
+    ARGS(fd, to, n, at, flags))
+READ_CALL(preadv64v2, at, PARAMS(int fd, const struct iovec *to, int n, off64_t at, int flags),
+    ARGS(fd, to, n, at, flags))
+
+WRITE_CALL(write, HERE, PARAMS(int fd, const void *from, size_t n), ARGS(fd, from, n))
+WRITE_CALL(pwrite, at, PARAMS(int fd, const void *from, size_t n, off_t at), ARGS(fd, from, n, at))
+WRITE_CALL(
+    pwrite64, at, PARAMS(int fd, const void *from, size_t n, off64_t at), ARGS(fd, from, n, at))
+WRITE_CALL(writev, HERE, PARAMS(int fd, const struct iovec *from, int n), ARGS(fd, from, n))
+WRITE_CALL(
+    pwritev, at, PARAMS(int fd, const struct iovec *from, int n, off_t at), ARGS(fd, from, n, at))
+WRITE_CALL(pwritev64, at, PARAMS(int fd, const struct iovec *from, int n, off64_t at),
     ARGS(fd, from, n, at))
-FD_CALL(ssize_t, pwrite64, "save", "send", PARAMS(int fd, const void *from, size_t n, off64_t at),
-    ARGS(fd, from, n, at))
-FD_CALL(ssize_t, writev, "save", "send", PARAMS(int fd, const struct iovec *from, int n),
-    ARGS(fd, from, n))
-FD_CALL(int, fsync, "save", "send", PARAMS(int fd), ARGS(fd))
-FD_CALL(int, fdatasync, "save", "send", PARAMS(int fd), ARGS(fd))
+WRITE_CALL(pwritev2, at, PARAMS(int fd, const struct iovec *from, int n, off_t at, int flags),
+    ARGS(fd, from, n, at, flags))
+WRITE_CALL(pwritev64v2, at, PARAMS(int fd, const struct iovec *from, int n, off64_t at, int flags),
+    ARGS(fd, from, n, at, flags))
 
-// Fortified programs call these; the checks stay with libc.
-ssize_t __read_chk(int fd, void *to, size_t n, size_t room_bytes);
-ssize_t __pread_chk(int fd, void *to, size_t n, off_t at, size_t room_bytes);
-size_t __fread_chk(void *to, size_t room_bytes, size_t size, size_t n, FILE *stream);
-FD_CALL(ssize_t, __read_chk, "load", "receive", PARAMS(int fd, void *to, size_t n, size_t room),
-    ARGS(fd, to, n, room))
-FD_CALL(ssize_t, __pread_chk, "load", "receive",
-    PARAMS(int fd, void *to, size_t n, off_t at, size_t room), ARGS(fd, to, n, at, room))
+// From one descriptor to another within the kernel: what it is written to decides.
+WRITE_CALL(sendfile, HERE, PARAMS(int fd, int in, off_t *at, size_t n), ARGS(fd, in, at, n))
+WRITE_CALL(sendfile64, HERE, PARAMS(int fd, int in, off64_t *at, size_t n), ARGS(fd, in, at, n))
+WRITE_CALL(copy_file_range, DESCRIPTOR_AT_NONE,
+    PARAMS(int in, off64_t *in_at, int fd, off64_t *out_at, size_t n, unsigned flags),
+    ARGS(in, in_at, fd, out_at, n, flags))
+WRITE_CALL(tee, DESCRIPTOR_AT_NONE, PARAMS(int in, int fd, size_t n, unsigned flags),
+    ARGS(in, fd, n, flags))
+WRITE_CALL(vmsplice, DESCRIPTOR_AT_NONE,
+    PARAMS(int fd, const struct iovec *from, size_t n, unsigned flags), ARGS(fd, from, n, flags))
 
-// Streams: the descriptor is the stream's; memory streams have none.
-static int stream_fd(FILE *stream)
+// Into a pipe, splice reads what its other end is; out of one it writes.
+HOOK_NEXT(ssize_t, splice, NULL,
+    PARAMS(int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags))
+static struct hook_name splice_names[2 * DESCRIPTOR_KIND_COUNT] = {
+    DESCRIPTOR_READ_ROWS("splice"), DESCRIPTOR_WRITE_ROWS("splice")};
+HOOK_EXPORT ssize_t splice(
+    int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags)
 {
-    int saved_errno = errno, fd = fileno_unlocked(stream);
-    errno = saved_errno;
-    return fd;
+    const int is_read = !is_off && descriptor_kind(out) == DESCRIPTOR_PIPE;
+    DESCRIPTOR_SPAN(s, is_off, splice_names + (is_read ? 0 : DESCRIPTOR_KIND_COUNT),
+        is_read ? in : out, DESCRIPTOR_AT_NONE);
+    ssize_t done = splice_next()(in, in_at, out, out_at, n, flags);
+    descriptor_bytes(&s, done);
+    return done;
 }
 
-#define STREAM_CALL(call, file_stage, other_stage, params, args)                                   \
-    HOOK_NEXT(size_t, call, NULL, PARAMS(params))                                                  \
-    HOOK_EXPORT size_t call(params)                                                                \
+// ---- What prepares a file's bytes, makes room for them, or makes them safe. They say errno or
+// give it back; `bytes` are nothing that was read.
+#define FILE_CALL(ret, call, NAMES, absent, params, args)                                          \
+    DESCRIPTOR_CALL(                                                                               \
+        ret, call, NAMES, DESCRIPTOR_AT_NONE, done & 0, absent, PARAMS(params), ARGS(args))
+
+FILE_CALL(int, fsync, DESCRIPTOR_WRITE_NAMES, no_such_call(), PARAMS(int fd), ARGS(fd))
+FILE_CALL(int, fdatasync, DESCRIPTOR_WRITE_NAMES, no_such_call(), PARAMS(int fd), ARGS(fd))
+FILE_CALL(int, syncfs, DESCRIPTOR_WRITE_NAMES, no_such_call(), PARAMS(int fd), ARGS(fd))
+FILE_CALL(int, sync_file_range, DESCRIPTOR_WRITE_NAMES, no_such_call(),
+    PARAMS(int fd, off64_t at, off64_t n, unsigned flags), ARGS(fd, at, n, flags))
+FILE_CALL(
+    int, ftruncate, DESCRIPTOR_WRITE_NAMES, no_such_call(), PARAMS(int fd, off_t n), ARGS(fd, n))
+FILE_CALL(int, ftruncate64, DESCRIPTOR_WRITE_NAMES, no_such_call(), PARAMS(int fd, off64_t n),
+    ARGS(fd, n))
+FILE_CALL(int, fallocate, DESCRIPTOR_WRITE_NAMES, no_such_call(),
+    PARAMS(int fd, int mode, off_t at, off_t n), ARGS(fd, mode, at, n))
+FILE_CALL(int, fallocate64, DESCRIPTOR_WRITE_NAMES, no_such_call(),
+    PARAMS(int fd, int mode, off64_t at, off64_t n), ARGS(fd, mode, at, n))
+FILE_CALL(int, posix_fallocate, DESCRIPTOR_WRITE_NAMES, ENOSYS, PARAMS(int fd, off_t at, off_t n),
+    ARGS(fd, at, n))
+FILE_CALL(int, posix_fallocate64, DESCRIPTOR_WRITE_NAMES, ENOSYS,
+    PARAMS(int fd, off64_t at, off64_t n), ARGS(fd, at, n))
+// Advice that reads ahead. Other advice is none of a file's loading: dropping its pages, say.
+#define ADVISE_CALL(call, offset)                                                                  \
+    HOOK_NEXT(int, call, NULL, PARAMS(int fd, offset at, offset n, int advice))                    \
+    static struct hook_name call##_names[DESCRIPTOR_KIND_COUNT] = DESCRIPTOR_READ_NAMES(#call);    \
+    HOOK_EXPORT int call(int fd, offset at, offset n, int advice)                                  \
     {                                                                                              \
-        static struct hook_name names[FD_KIND_COUNT] = KIND_NAMES(#call, file_stage, other_stage); \
-        FD_SPAN(s, names, stream_fd(stream));                                                      \
-        size_t done = call##_next()(args);                                                         \
-        span_bytes(s.span.token, (uint64_t)done *size);                                            \
-        return done;                                                                               \
+        const int is_let_through = is_off || advice != POSIX_FADV_WILLNEED;                        \
+        DESCRIPTOR_SPAN(s, is_let_through, call##_names, fd, DESCRIPTOR_AT_NONE);                  \
+        return call##_next()(fd, at, n, advice);                                                   \
     }
+ADVISE_CALL(posix_fadvise, off_t)
+ADVISE_CALL(posix_fadvise64, off64_t)
+FILE_CALL(ssize_t, readahead, DESCRIPTOR_READ_NAMES, no_such_call(),
+    PARAMS(int fd, off64_t at, size_t n), ARGS(fd, at, n))
 
-STREAM_CALL(fread, "load", "receive", PARAMS(void *to, size_t size, size_t n, FILE *stream),
-    ARGS(to, size, n, stream))
-STREAM_CALL(fread_unlocked, "load", "receive",
-    PARAMS(void *to, size_t size, size_t n, FILE *stream), ARGS(to, size, n, stream))
-STREAM_CALL(__fread_chk, "load", "receive",
-    PARAMS(void *to, size_t room, size_t size, size_t n, FILE *stream),
-    ARGS(to, room, size, n, stream))
-STREAM_CALL(fwrite, "save", "send", PARAMS(const void *from, size_t size, size_t n, FILE *stream),
-    ARGS(from, size, n, stream))
-STREAM_CALL(fwrite_unlocked, "save", "send",
-    PARAMS(const void *from, size_t size, size_t n, FILE *stream), ARGS(from, size, n, stream))
-
-HOOK_NEXT(char *, fgets, NULL, PARAMS(char *to, int n, FILE *stream))
-HOOK_EXPORT char *fgets(char *to, int n, FILE *stream)
+// All files of the machine.
+HOOK_NEXT(void, sync, NULL, PARAMS(void))
+static struct hook_name sync_name = {"sync", "save", TRACE_CAUSE_IO, AGENT_FOLD_SHORT, 0};
+HOOK_EXPORT void sync(void)
 {
-    static struct hook_name names[FD_KIND_COUNT] = KIND_NAMES("fgets", "load", "receive");
-    FD_SPAN(s, names, stream_fd(stream));
-    return fgets_next()(to, n, stream);
+    HOOK_SPAN_UNLESS(is_off, span, &sync_name);
+    sync_next()();
 }
 
-// Opening a file reads directories and inodes: cold, it takes a disk's time.
-#define OPEN_NAME(call)                                                                            \
-    {                                                                                              \
-        call, "load", TRACE_CAUSE_IO, AGENT_FOLD_SHORT, 0                                          \
-    }
-
-static mode_t mode_argument(int flags, va_list args)
-{
-    return flags & (O_CREAT | __O_TMPFILE) ? (mode_t)va_arg(args, int) : 0;
-}
-
-#define OPEN_CALL(call)                                                                            \
-    HOOK_NEXT(int, call, NULL, PARAMS(const char *path, int flags, ...))                           \
-    HOOK_EXPORT int call(const char *path, int flags, ...)                                         \
-    {                                                                                              \
-        static struct hook_name name = OPEN_NAME(#call);                                           \
-        va_list args;                                                                              \
-        va_start(args, flags);                                                                     \
-        mode_t mode = mode_argument(flags, args);                                                  \
-        va_end(args);                                                                              \
-        HOOK_SPAN_UNLESS(is_off, span, &name);                                                     \
-        int fd = call##_next()(path, flags, mode);                                                 \
-        forget_kind(fd);                                                                           \
-        return fd;                                                                                 \
-    }
-OPEN_CALL(open)
-OPEN_CALL(open64)
-
-#define OPENAT_CALL(call)                                                                          \
-    HOOK_NEXT(int, call, NULL, PARAMS(int dir, const char *path, int flags, ...))                  \
-    HOOK_EXPORT int call(int dir, const char *path, int flags, ...)                                \
-    {                                                                                              \
-        static struct hook_name name = OPEN_NAME(#call);                                           \
-        va_list args;                                                                              \
-        va_start(args, flags);                                                                     \
-        mode_t mode = mode_argument(flags, args);                                                  \
-        va_end(args);                                                                              \
-        HOOK_SPAN_UNLESS(is_off, span, &name);                                                     \
-        int fd = call##_next()(dir, path, flags, mode);                                            \
-        forget_kind(fd);                                                                           \
-        return fd;                                                                                 \
-    }
-OPENAT_CALL(openat)
-OPENAT_CALL(openat64)
-
-#define FOPEN_CALL(call)                                                                           \
-    HOOK_NEXT(FILE *, call, NULL, PARAMS(const char *path, const char *mode))                      \
-    HOOK_EXPORT FILE *call(const char *path, const char *mode)                                     \
-    {                                                                                              \
-        static struct hook_name name = OPEN_NAME(#call);                                           \
-        HOOK_SPAN_UNLESS(is_off, span, &name);                                                     \
-        FILE *stream = call##_next()(path, mode);                                                  \
-        if (stream)                                                                                \
-            forget_kind(stream_fd(stream));                                                        \
-        return stream;                                                                             \
-    }
-FOPEN_CALL(fopen)
-FOPEN_CALL(fopen64)
-
-// A closed number may be something else tomorrow.
-HOOK_NEXT(int, close, NULL, PARAMS(int fd))
-HOOK_EXPORT int close(int fd)
-{
-    forget_kind(fd);
-    return close_next()(fd);
-}
-
-HOOK_NEXT(int, dup2, NULL, PARAMS(int from, int to))
-HOOK_EXPORT int dup2(int from, int to)
-{
-    forget_kind(to);
-    return dup2_next()(from, to);
-}
+#define MOVED (HOOK_BYTES | HOOK_ATTR(FILE) | HOOK_ATTR(OFFSET))
+#define LINE(call, attrs) HOOK_LINE_LIBC(#call, call##_names, DESCRIPTOR_KIND_COUNT, attrs)
+static const struct hook_function functions[] = {
+    LINE(read, MOVED),
+    LINE(__read_chk, MOVED),
+    LINE(pread, MOVED),
+    LINE(pread64, MOVED),
+    LINE(__pread_chk, MOVED),
+    LINE(__pread64_chk, MOVED),
+    LINE(readv, MOVED),
+    LINE(preadv, MOVED),
+    LINE(preadv64, MOVED),
+    LINE(preadv2, MOVED),
+    LINE(preadv64v2, MOVED),
+    LINE(write, MOVED),
+    LINE(pwrite, MOVED),
+    LINE(pwrite64, MOVED),
+    LINE(writev, MOVED),
+    LINE(pwritev, MOVED),
+    LINE(pwritev64, MOVED),
+    LINE(pwritev2, MOVED),
+    LINE(pwritev64v2, MOVED),
+    LINE(sendfile, MOVED),
+    LINE(sendfile64, MOVED),
+    LINE(copy_file_range, HOOK_BYTES | HOOK_ATTR(FILE)),
+    HOOK_LINE_LIBC("splice", splice_names, 2 * DESCRIPTOR_KIND_COUNT, HOOK_BYTES | HOOK_ATTR(FILE)),
+    LINE(tee, HOOK_BYTES),
+    LINE(vmsplice, HOOK_BYTES),
+    LINE(fsync, 0),
+    LINE(fdatasync, 0),
+    LINE(syncfs, 0),
+    LINE(sync_file_range, 0),
+    LINE(ftruncate, 0),
+    LINE(ftruncate64, 0),
+    LINE(fallocate, 0),
+    LINE(fallocate64, 0),
+    LINE(posix_fallocate, 0),
+    LINE(posix_fallocate64, 0),
+    LINE(posix_fadvise, 0),
+    LINE(posix_fadvise64, 0),
+    LINE(readahead, 0),
+    HOOK_LINE_LIBC("sync", &sync_name, 1, 0),
+    HOOK_END,
+};
 
 const struct hook_set hook_file_io = {
     .name = "file_io",
-    .help = "libc's read, write, open and stream calls",
+    .help = "libc's calls that read and write descriptors",
+    .functions = functions,
     .is_off = &is_off,
 };

@@ -32,8 +32,17 @@ JUMP_CALL(_longjmp)
 JUMP_CALL(siglongjmp)
 JUMP_CALL(__longjmp_chk)
 
+static const struct hook_function functions[] = {
+    HOOK_LINE_LIBC("longjmp", NULL, 0, 0),
+    HOOK_LINE_LIBC("_longjmp", NULL, 0, 0),
+    HOOK_LINE_LIBC("siglongjmp", NULL, 0, 0),
+    HOOK_LINE_LIBC("__longjmp_chk", NULL, 0, 0),
+    HOOK_END,
+};
+
 const struct hook_set hook_jumps = {
     .name = "jumps",
     .help = "longjmp, which leaves open spans behind",
+    .functions = functions,
     .is_off = &is_off,
 };

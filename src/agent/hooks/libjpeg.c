@@ -85,17 +85,10 @@ static inline void note_encode(const struct hook_span *s, const struct jpeg_comp
 }
 
 #define JPEG_CALL(id, stage, flags, after, params, args)                                           \
-    HOOK_TYPE(uintptr_t, id, PARAMS(params))                                                       \
-    static inline uintptr_t id##_body(id##_fn *real, params)                                       \
-    {                                                                                              \
-        HOOK_SPAN_OUTER(span, #id, stage, (flags) | AGENT_GROUP_LIBJPEG);                          \
-        uintptr_t done = real(args);                                                               \
-        after;                                                                                     \
-        return done;                                                                               \
-    }                                                                                              \
-    HOOK_THUNKS(uintptr_t, id, PARAMS(params), ARGS(args))
+    HOOK_NOTED(uintptr_t, id, stage, (flags) | AGENT_GROUP_LIBJPEG, HOOK_NOTHING, after,           \
+        PARAMS(params), ARGS(args))
 
-#define NOTHING ((void)0)
+#define NOTHING HOOK_NOTHING
 #define DECODE(id, params, args)                                                                   \
     JPEG_CALL(id, "decode", AGENT_FOLD_SHORT, NOTHING, PARAMS(params), ARGS(args))
 #define ENCODE(id, params, args)                                                                   \
@@ -158,39 +151,40 @@ JPEG_CALL(jpeg_mem_src, "decode", AGENT_FOLD, span_bytes(span.token, length_byte
     PARAMS(void *jpeg, const void *bytes, unsigned long length_bytes),
     ARGS(jpeg, bytes, length_bytes))
 
-#define ROW(id) HOOK_ROW(id, #id)
+#define LINE(id, attrs) HOOK_LINE(id, #id, attrs)
+#define LINE_UNTIMED(id) HOOK_LINE_UNTIMED(id, #id)
 static const struct hook_function functions[] = {
-    ROW(jpeg_start_decompress),
-    ROW(jpeg_read_header),
-    ROW(jpeg_consume_input),
-    ROW(jpeg_start_output),
-    ROW(jpeg_finish_output),
-    ROW(jpeg_finish_decompress),
-    ROW(jpeg_read_coefficients),
-    ROW(jpeg_abort_decompress),
-    ROW(jpeg_destroy_decompress),
-    ROW(jpeg_skip_scanlines),
-    ROW(jpeg_crop_scanline),
-    ROW(jpeg12_skip_scanlines),
-    ROW(jpeg12_crop_scanline),
-    ROW(jpeg_read_scanlines),
-    ROW(jpeg12_read_scanlines),
-    ROW(jpeg16_read_scanlines),
-    ROW(jpeg_read_raw_data),
-    ROW(jpeg12_read_raw_data),
-    ROW(jpeg_start_compress),
-    ROW(jpeg_finish_compress),
-    ROW(jpeg_abort_compress),
-    ROW(jpeg_destroy_compress),
-    ROW(jpeg_write_coefficients),
-    ROW(jpeg_write_scanlines),
-    ROW(jpeg12_write_scanlines),
-    ROW(jpeg16_write_scanlines),
-    ROW(jpeg_write_raw_data),
-    ROW(jpeg12_write_raw_data),
-    ROW(jpeg_CreateDecompress),
-    ROW(jpeg_CreateCompress),
-    ROW(jpeg_mem_src),
+    LINE(jpeg_start_decompress, HOOK_SHAPE | HOOK_SOURCE | HOOK_SCALE),
+    LINE(jpeg_read_header, 0),
+    LINE(jpeg_consume_input, 0),
+    LINE(jpeg_start_output, 0),
+    LINE(jpeg_finish_output, 0),
+    LINE(jpeg_finish_decompress, 0),
+    LINE(jpeg_read_coefficients, 0),
+    LINE(jpeg_abort_decompress, 0),
+    LINE(jpeg_destroy_decompress, 0),
+    LINE(jpeg_skip_scanlines, 0),
+    LINE(jpeg_crop_scanline, 0),
+    LINE(jpeg12_skip_scanlines, 0),
+    LINE(jpeg12_crop_scanline, 0),
+    LINE(jpeg_read_scanlines, 0),
+    LINE(jpeg12_read_scanlines, 0),
+    LINE(jpeg16_read_scanlines, 0),
+    LINE(jpeg_read_raw_data, 0),
+    LINE(jpeg12_read_raw_data, 0),
+    LINE(jpeg_start_compress, HOOK_SHAPE),
+    LINE(jpeg_finish_compress, 0),
+    LINE(jpeg_abort_compress, 0),
+    LINE(jpeg_destroy_compress, 0),
+    LINE(jpeg_write_coefficients, 0),
+    LINE(jpeg_write_scanlines, 0),
+    LINE(jpeg12_write_scanlines, 0),
+    LINE(jpeg16_write_scanlines, 0),
+    LINE(jpeg_write_raw_data, 0),
+    LINE(jpeg12_write_raw_data, 0),
+    LINE_UNTIMED(jpeg_CreateDecompress),
+    LINE_UNTIMED(jpeg_CreateCompress),
+    LINE(jpeg_mem_src, HOOK_BYTES),
     HOOK_END,
 };
 

@@ -5,75 +5,17 @@
 // no info struct (png_read_image) take the shape that the thread last saw for the same png struct.
 // An error that leaves by longjmp past these functions is fine: the span stack drops what it
 // skipped, at the latest where the png struct is destroyed. Threads: any.
-#include "agent/elf_object.h"
+#include "agent/accessors.h"
 #include "agent/hook.h"
-
-#include <errno.h>
 
 // ---- The accessors of the library that a function is in. ----
 
+enum { GET_WIDTH, GET_HEIGHT, GET_CHANNELS };
+static struct accessors_table accessors = {
+    .names = {"png_get_image_width", "png_get_image_height", "png_get_channels"}};
+
 typedef uint32_t get_pixels_fn(const void *png, const void *info);
 typedef uint8_t get_channels_fn(const void *png, const void *info);
-
-struct accessors {
-    _Atomic uintptr_t function; // hooked function of the same library; 0: free, 1: being filled
-    get_pixels_fn *width, *height;
-    get_channels_fn *channels; // all three, or none
-};
-#define ACCESSORS 32 // five functions take an info struct, each in up to HOOK_VARIANTS libraries
-static struct accessors known[ACCESSORS];
-
-struct search {
-    uintptr_t function;
-    struct accessors found;
-};
-
-static int search_object(struct dl_phdr_info *info, size_t length, void *context)
-{
-    struct search *s = context;
-    struct elf_object o;
-    (void)length;
-    if (elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0 ||
-        s->function < o.low || s->function >= o.high)
-        return 0;
-    uintptr_t width = elf_object_find(&o, "png_get_image_width");
-    uintptr_t height = elf_object_find(&o, "png_get_image_height");
-    uintptr_t channels = elf_object_find(&o, "png_get_channels");
-    if (width && height && channels) {
-        s->found.width = (get_pixels_fn *)width;
-        s->found.height = (get_pixels_fn *)height;
-        s->found.channels = (get_channels_fn *)channels;
-    }
-    return 1;
-}
-
-static void fill(struct accessors *a, uintptr_t function)
-{
-    struct search s = {.function = function};
-    int saved_errno = errno;
-    dl_iterate_phdr(search_object, &s);
-    errno = saved_errno;
-    a->width = s.found.width;
-    a->height = s.found.height;
-    a->channels = s.found.channels;
-    atomic_store_explicit(&a->function, function, memory_order_release);
-}
-
-// NULL when the library has none, or there are more libraries than room for them.
-static const struct accessors *accessors_of(uintptr_t function)
-{
-    for (size_t i = 0; i < ACCESSORS; i++) {
-        struct accessors *a = &known[i];
-        uintptr_t seen = atomic_load_explicit(&a->function, memory_order_acquire);
-        if (!seen && atomic_compare_exchange_strong(&a->function, &seen, 1)) {
-            fill(a, function);
-            seen = function;
-        }
-        if (seen == function)
-            return a->width ? a : NULL;
-    }
-    return NULL;
-}
 
 // ---- Shapes. ----
 
@@ -86,13 +28,13 @@ static __thread struct {
 static void note_header(
     const struct hook_span *s, void *function, const void *png, const void *info)
 {
-    const struct accessors *a = s->token && png ? accessors_of((uintptr_t)function) : NULL;
-    if (!a)
+    void *const *at = s->token && png ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+    if (!at || !at[GET_HEIGHT] || !at[GET_CHANNELS])
         return;
     met.png = png;
-    met.width = a->width(png, info);
-    met.height = a->height(png, info);
-    met.channels = a->channels(png, info);
+    met.width = ((get_pixels_fn *)at[GET_WIDTH])(png, info);
+    met.height = ((get_pixels_fn *)at[GET_HEIGHT])(png, info);
+    met.channels = ((get_channels_fn *)at[GET_CHANNELS])(png, info);
     if (met.width && met.height)
         span_shape(s->token, met.width, met.height, met.channels, 0);
 }
@@ -119,18 +61,10 @@ static void note_made(
 }
 
 #define PNG_CALL(id, stage, flags, before, after, params, args)                                    \
-    HOOK_TYPE(uintptr_t, id, PARAMS(params))                                                       \
-    static inline uintptr_t id##_body(id##_fn *real, params)                                       \
-    {                                                                                              \
-        HOOK_SPAN_OUTER(span, #id, stage, (flags) | AGENT_GROUP_LIBPNG);                           \
-        before;                                                                                    \
-        uintptr_t done = real(args);                                                               \
-        after;                                                                                     \
-        return done;                                                                               \
-    }                                                                                              \
-    HOOK_THUNKS(uintptr_t, id, PARAMS(params), ARGS(args))
+    HOOK_NOTED(uintptr_t, id, stage, (flags) | AGENT_GROUP_LIBPNG, before, after, PARAMS(params),  \
+        ARGS(args))
 
-#define NOTHING ((void)0)
+#define NOTHING HOOK_NOTHING
 #define HEADER note_header(&span, (void *)real, png, info)
 #define PIXELS note_pixels(&span, png)
 
@@ -191,30 +125,30 @@ PNG_CALL(png_image_write_to_memory, "encode", 0, NOTHING, note_made(&span, done,
         const void *colours),
     ARGS(image, memory, n, to_8bit, in, stride, colours))
 
-#define ROW(id) HOOK_ROW(id, #id)
+#define LINE(id, attrs) HOOK_LINE(id, #id, attrs)
 static const struct hook_function functions[] = {
-    ROW(png_read_info),
-    ROW(png_read_update_info),
-    ROW(png_read_row),
-    ROW(png_read_rows),
-    ROW(png_read_image),
-    ROW(png_read_png),
-    ROW(png_read_end),
-    ROW(png_destroy_read_struct),
-    ROW(png_image_begin_read_from_file),
-    ROW(png_image_begin_read_from_stdio),
-    ROW(png_image_begin_read_from_memory),
-    ROW(png_image_finish_read),
-    ROW(png_write_info),
-    ROW(png_write_row),
-    ROW(png_write_rows),
-    ROW(png_write_image),
-    ROW(png_write_png),
-    ROW(png_write_end),
-    ROW(png_destroy_write_struct),
-    ROW(png_image_write_to_file),
-    ROW(png_image_write_to_stdio),
-    ROW(png_image_write_to_memory),
+    LINE(png_read_info, HOOK_SHAPE),
+    LINE(png_read_update_info, HOOK_SHAPE),
+    LINE(png_read_row, 0),
+    LINE(png_read_rows, 0),
+    LINE(png_read_image, HOOK_SHAPE),
+    LINE(png_read_png, HOOK_SHAPE),
+    LINE(png_read_end, 0),
+    LINE(png_destroy_read_struct, 0),
+    LINE(png_image_begin_read_from_file, 0),
+    LINE(png_image_begin_read_from_stdio, 0),
+    LINE(png_image_begin_read_from_memory, HOOK_BYTES),
+    LINE(png_image_finish_read, 0),
+    LINE(png_write_info, HOOK_SHAPE),
+    LINE(png_write_row, 0),
+    LINE(png_write_rows, 0),
+    LINE(png_write_image, HOOK_SHAPE),
+    LINE(png_write_png, HOOK_SHAPE),
+    LINE(png_write_end, 0),
+    LINE(png_destroy_write_struct, 0),
+    LINE(png_image_write_to_file, 0),
+    LINE(png_image_write_to_stdio, 0),
+    LINE(png_image_write_to_memory, HOOK_BYTES),
     HOOK_END,
 };
 

@@ -2,11 +2,10 @@
 // Hook set libwebp: decoding and encoding WebP. The size of a picture is read from its header, in
 // the bytes that the hooked call has just decoded. Sizes in the caller's structs are read only
 // while every struct that the program prepared was of the ABI that is known. Threads: any.
-#include "agent/elf_object.h"
+#include "agent/accessors.h"
 #include "agent/hook.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 
 // ---- The caller's structs: the same in every release since 0.4 (ABI 2.x). ----
@@ -148,49 +147,23 @@ static void note_made(const struct hook_span *s, size_t length_bytes)
 typedef const void *decoded_area_fn(
     const void *decoder, int *left, int *top, int *width, int *height);
 
-struct search {
-    uintptr_t inside, found; // an address in the library; its accessor, 0 when it has none
-};
-
-static int search_object(struct dl_phdr_info *info, size_t length, void *context)
-{
-    struct search *s = context;
-    struct elf_object o;
-    (void)length;
-    if (elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0 ||
-        s->inside < o.low || s->inside >= o.high)
-        return 0;
-    s->found = elf_object_find(&o, "WebPIDecodedArea");
-    return 1;
-}
+static struct accessors_table accessors = {.names = {"WebPIDecodedArea"}};
 
 static void note_fed(const struct hook_span *s, void *function, const void *decoder)
 {
     int left = 0, top = 0, width = 0, height = 0;
-    struct search search = {(uintptr_t)function, 0};
-    if (!s->token)
+    void *const *at = s->token ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+    if (!at)
         return;
-    int saved_errno = errno;
-    dl_iterate_phdr(search_object, &search);
-    if (search.found)
-        ((decoded_area_fn *)search.found)(decoder, &left, &top, &width, &height);
-    errno = saved_errno;
+    ((decoded_area_fn *)at[0])(decoder, &left, &top, &width, &height);
     note_pixels(s, width, height, 0);
 }
 
 #define WEBP_CALL(id, stage, flags, before, after, params, args)                                   \
-    HOOK_TYPE(uintptr_t, id, PARAMS(params))                                                       \
-    static inline uintptr_t id##_body(id##_fn *real, params)                                       \
-    {                                                                                              \
-        HOOK_SPAN_OUTER(span, #id, stage, (flags) | AGENT_GROUP_LIBWEBP);                          \
-        before;                                                                                    \
-        uintptr_t done = real(args);                                                               \
-        after;                                                                                     \
-        return done;                                                                               \
-    }                                                                                              \
-    HOOK_THUNKS(uintptr_t, id, PARAMS(params), ARGS(args))
+    HOOK_NOTED(uintptr_t, id, stage, (flags) | AGENT_GROUP_LIBWEBP, before, after, PARAMS(params), \
+        ARGS(args))
 
-#define NOTHING ((void)0)
+#define NOTHING HOOK_NOTHING
 #define WEBP const uint8_t *webp, size_t n
 
 // ---- Decoding. Pointers and sizes are NULL and 0, statuses are not, when a call failed. ----
@@ -272,36 +245,37 @@ WEBP_CALL(WebPEncode, "encode", 0, note_picture(&span, picture), NOTHING,
 PREPARE(WebPInitDecoderConfigInternal, &trust_config)
 PREPARE(WebPPictureInitInternal, &trust_picture)
 
-#define ROW(id) HOOK_ROW(id, #id)
+#define LINE(id, attrs) HOOK_LINE(id, #id, attrs)
+#define LINE_UNTIMED(id) HOOK_LINE_UNTIMED(id, #id)
 static const struct hook_function functions[] = {
-    ROW(WebPDecodeRGB),
-    ROW(WebPDecodeRGBA),
-    ROW(WebPDecodeBGR),
-    ROW(WebPDecodeBGRA),
-    ROW(WebPDecodeARGB),
-    ROW(WebPDecodeRGBInto),
-    ROW(WebPDecodeRGBAInto),
-    ROW(WebPDecodeBGRInto),
-    ROW(WebPDecodeBGRAInto),
-    ROW(WebPDecodeARGBInto),
-    ROW(WebPDecodeYUV),
-    ROW(WebPDecodeYUVInto),
-    ROW(WebPDecode),
-    ROW(WebPIAppend),
-    ROW(WebPIUpdate),
-    ROW(WebPGetInfo),
-    ROW(WebPGetFeaturesInternal),
-    ROW(WebPEncodeRGB),
-    ROW(WebPEncodeRGBA),
-    ROW(WebPEncodeBGR),
-    ROW(WebPEncodeBGRA),
-    ROW(WebPEncodeLosslessRGB),
-    ROW(WebPEncodeLosslessRGBA),
-    ROW(WebPEncodeLosslessBGR),
-    ROW(WebPEncodeLosslessBGRA),
-    ROW(WebPEncode),
-    ROW(WebPInitDecoderConfigInternal),
-    ROW(WebPPictureInitInternal),
+    LINE(WebPDecodeRGB, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeRGBA, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeBGR, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeBGRA, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeARGB, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeRGBInto, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeRGBAInto, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeBGRInto, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeBGRAInto, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeARGBInto, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeYUV, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecodeYUVInto, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPDecode, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(WebPIAppend, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPIUpdate, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPGetInfo, 0),
+    LINE(WebPGetFeaturesInternal, 0),
+    LINE(WebPEncodeRGB, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPEncodeRGBA, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPEncodeBGR, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPEncodeBGRA, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPEncodeLosslessRGB, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPEncodeLosslessRGBA, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPEncodeLosslessBGR, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPEncodeLosslessBGRA, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPEncode, HOOK_SHAPE),
+    LINE_UNTIMED(WebPInitDecoderConfigInternal),
+    LINE_UNTIMED(WebPPictureInitInternal),
     HOOK_END,
 };
 

@@ -111,12 +111,36 @@ static inline void note_input(const struct hook_span *s, const struct input *in)
     static void *const id##_thunks[TABLES] = {                                                     \
         (void *)id##_thunk_0, (void *)id##_thunk_1, (void *)id##_thunk_2, (void *)id##_thunk_3};
 
+// Names of what is called through the table, for the line of the function that gives it.
+enum ort_name {
+    NAME_CREATE,
+    NAME_CREATE_ARRAY,
+    NAME_RUN,
+    NAME_RUN_BINDING,
+    NAME_RUN_ASYNC,
+    NAME_CALLBACK,
+    NAME_COUNT
+};
+static struct hook_name names[NAME_COUNT] = {
+    [NAME_CREATE] = {"OrtCreateSession", "load", TRACE_CAUSE_OTHER, 0, 0},
+    [NAME_CREATE_ARRAY] = {"OrtCreateSessionFromArray", "load", TRACE_CAUSE_OTHER, 0, 0},
+    [NAME_RUN] = {"OrtRun", "infer", TRACE_CAUSE_OTHER, 0, 0},
+    [NAME_RUN_BINDING] = {"OrtRunWithBinding", "infer", TRACE_CAUSE_OTHER, 0, 0},
+    [NAME_RUN_ASYNC] = {"OrtRunAsync", "infer", TRACE_CAUSE_OTHER, 0, 0},
+    [NAME_CALLBACK] = {"OrtRunAsync callback", "postprocess", TRACE_CAUSE_OTHER, 0, 0},
+};
+
+static inline void note_session(const struct hook_span *s, const void *session)
+{
+    if (s->token && session)
+        span_value(s->token, TRACE_ATTR_SESSION, (uintptr_t)session);
+}
+
 ORT_TYPE(create, PARAMS(void *env, const char *path, void *options, void **session))
 static inline void *create_body(
     int table, void *env, const char *path, void *options, void **session)
 {
-    static struct hook_name name = {"OrtCreateSession", "load", TRACE_CAUSE_OTHER, 0, 0};
-    HOOK_SPAN(span, &name);
+    HOOK_SPAN(span, &names[NAME_CREATE]);
     return create_real[table](env, path, options, session);
 }
 ORT_THUNKS(create, PARAMS(void *env, const char *path, void *options, void **session),
@@ -127,8 +151,7 @@ ORT_TYPE(create_array,
 static inline void *create_array_body(
     int table, void *env, const void *model, size_t length_bytes, void *options, void **session)
 {
-    static struct hook_name name = {"OrtCreateSessionFromArray", "load", TRACE_CAUSE_OTHER, 0, 0};
-    HOOK_SPAN(span, &name);
+    HOOK_SPAN(span, &names[NAME_CREATE_ARRAY]);
     if (span.token)
         span_bytes(span.token, length_bytes);
     return create_array_real[table](env, model, length_bytes, options, session);
@@ -146,9 +169,9 @@ ORT_THUNKS(create_array,
 ORT_TYPE(run, PARAMS(RUN_PARAMS))
 static inline void *run_body(int table, RUN_PARAMS)
 {
-    static struct hook_name name = {"OrtRun", "infer", TRACE_CAUSE_OTHER, 0, 0};
     struct input in = read_input(tables[table], inputs, input_count);
-    HOOK_SPAN(span, &name);
+    HOOK_SPAN(span, &names[NAME_RUN]);
+    note_session(&span, session);
     note_input(&span, &in);
     return run_real[table](RUN_ARGS);
 }
@@ -158,8 +181,8 @@ ORT_TYPE(run_binding, PARAMS(void *session, const void *options, const void *bin
 static inline void *run_binding_body(
     int table, void *session, const void *options, const void *binding)
 {
-    static struct hook_name name = {"OrtRunWithBinding", "infer", TRACE_CAUSE_OTHER, 0, 0};
-    HOOK_SPAN(span, &name);
+    HOOK_SPAN(span, &names[NAME_RUN_BINDING]);
+    note_session(&span, session);
     return run_binding_real[table](session, options, binding);
 }
 ORT_THUNKS(run_binding, PARAMS(void *session, const void *options, const void *binding),
@@ -212,21 +235,20 @@ static void write_in_flight(enum trace_queue_op op, uint32_t depth)
 
 static void call_done(void *data, void **outputs, size_t count, void *status)
 {
-    static struct hook_name name = {"OrtRunAsync callback", "postprocess", TRACE_CAUSE_OTHER, 0, 0};
     struct pending *p = data;
     struct pending own = {.done = p->done, .data = p->data};
     atomic_store(&p->is_taken, 0);
     write_in_flight(TRACE_QUEUE_GET, atomic_fetch_sub(&in_flight, 1) - 1);
-    HOOK_SPAN(span, &name);
+    HOOK_SPAN(span, &names[NAME_CALLBACK]);
     own.done(own.data, outputs, count, status);
 }
 
 ORT_TYPE(run_async, PARAMS(RUN_PARAMS, done_fn *done, void *data))
 static inline void *run_async_body(int table, RUN_PARAMS, done_fn *done, void *data)
 {
-    static struct hook_name name = {"OrtRunAsync", "infer", TRACE_CAUSE_OTHER, 0, 0};
     struct input in = read_input(tables[table], inputs, input_count);
-    HOOK_SPAN(span, &name);
+    HOOK_SPAN(span, &names[NAME_RUN_ASYNC]);
+    note_session(&span, session);
     note_input(&span, &in);
     struct pending *p = take_pending(done, data);
     if (!p)
@@ -362,7 +384,9 @@ static void *const get_base_thunks[HOOK_VARIANTS] = {(void *)get_base_thunk_0,
     (void *)get_base_thunk_1, (void *)get_base_thunk_2, (void *)get_base_thunk_3};
 
 static const struct hook_function functions[] = {
-    HOOK_ROW(get_base, "OrtGetApiBase"),
+    // Not timed itself: what it leads to is.
+    {"OrtGetApiBase", get_base_thunks, (void **)get_base_real, names, NAME_COUNT,
+        HOOK_BYTES | HOOK_SHAPE | HOOK_ATTR(SESSION)},
     HOOK_END,
 };
 

@@ -8,17 +8,18 @@
 
 #define LOAD(id, text, params, args)                                                               \
     OPENCV_CALL(uintptr_t, id, text, "load", 0, PARAMS(params), ARGS(args))
+// A blob `out` of one image, or of several (`image` NULL).
 #define BLOB(id, text, image, out, params, args)                                                   \
-    HOOK_TYPE(uintptr_t, id, PARAMS(params))                                                       \
-    static inline uintptr_t id##_body(id##_fn *real, params)                                       \
-    {                                                                                              \
-        OPENCV_SPAN(span, text, "preprocess", 0);                                                  \
-        opencv_source(&span, image);                                                               \
-        uintptr_t done = real(args);                                                               \
-        opencv_shape(&span, out);                                                                  \
-        return done;                                                                               \
-    }                                                                                              \
-    HOOK_THUNKS(uintptr_t, id, PARAMS(params), ARGS(args))
+    OPENCV_DETAILED(uintptr_t, id, text, "preprocess", 0,                                          \
+                    enum trace_dtype from = opencv_before(&span, image),                           \
+                    opencv_after(&span, from, out);                                                \
+                    opencv_count(&span, out), PARAMS(params), ARGS(args))
+
+// The network behind a cv::dnn::Net, which is a shared pointer to it: the same for its copies.
+static inline const void *network_of(const void *net)
+{
+    return net && opencv_is_known() ? *(const void *const *)net : net;
+}
 
 // ---- Images to blobs. ----
 BLOB(blob_into, "cv::dnn::blobFromImage", opencv_mat_of(image), opencv_mat_of(out),
@@ -54,40 +55,55 @@ BLOB(blobs_params, "cv::dnn::blobFromImagesWithParams", NULL, opencv_mat_check(r
 // ---- Inference. ----
 // The blob last set on this thread, and on which network, so that forward can tell its batch.
 static __thread struct {
-    const void *net;
+    const void *network;
     struct opencv_extent extent;
+    enum trace_dtype dtype;
 } last_input __attribute__((tls_model("initial-exec")));
+
+static inline void note_network(const struct hook_span *s, const void *net)
+{
+    const void *network = network_of(net);
+    if (s->token && network)
+        span_value(s->token, TRACE_ATTR_SESSION, (uintptr_t)network);
+}
 
 HOOK_TYPE(uintptr_t, set_input,
     PARAMS(const void *net, opencv_in blob, const void *name, double scale, const void *mean))
+OPENCV_NAME(set_input, "cv::dnn::Net::setInput", "preprocess", AGENT_FOLD_SHORT);
 static inline uintptr_t set_input_body(set_input_fn *real, const void *net, opencv_in blob,
     const void *name, double scale, const void *mean)
 {
-    OPENCV_SPAN(span, "cv::dnn::Net::setInput", "preprocess", AGENT_FOLD_SHORT);
-    last_input.net = net;
-    last_input.extent = opencv_extent_of(opencv_mat_of(blob));
+    HOOK_SPAN_OF(set_input, span);
+    const struct opencv_mat *m = opencv_mat_of(blob);
+    last_input.network = network_of(net);
+    last_input.extent = opencv_extent_of(m);
+    last_input.dtype = opencv_dtype(m);
+    opencv_shape(&span, m);
+    note_network(&span, net);
+    if (span.token && m && m->data)
+        span_value(span.token, TRACE_ATTR_INPUT, (uintptr_t)m->data);
     return real(net, blob, name, scale, mean);
 }
 HOOK_THUNKS(uintptr_t, set_input,
     PARAMS(const void *net, opencv_in blob, const void *name, double scale, const void *mean),
     ARGS(net, blob, name, scale, mean))
 
-static inline void note_input(const struct hook_span *s, const void *net)
+// What a run of the network works on: the blob that it was given last on this thread.
+static inline void note_run(const struct hook_span *s, const void *net)
 {
     const struct opencv_extent *e = &last_input.extent;
-    if (s->token && net == last_input.net && e->width)
-        span_shape(s->token, e->width, e->height, e->channels, e->batch);
+    note_network(s, net);
+    opencv_workers(s);
+    if (!s->token || network_of(net) != last_input.network || !e->width)
+        return;
+    span_shape(s->token, e->width, e->height, e->channels, e->batch);
+    span_value_aux(s->token, TRACE_ATTR_DTYPE, TRACE_DTYPE_UNKNOWN, last_input.dtype);
+    span_value(s->token, TRACE_ATTR_ELEMENTS, opencv_elements(e));
 }
 
 #define FORWARD(id, text, params, args)                                                            \
-    HOOK_TYPE(uintptr_t, id, PARAMS(params))                                                       \
-    static inline uintptr_t id##_body(id##_fn *real, params)                                       \
-    {                                                                                              \
-        OPENCV_SPAN(span, text, "infer", 0);                                                       \
-        note_input(&span, net);                                                                    \
-        return real(args);                                                                         \
-    }                                                                                              \
-    HOOK_THUNKS(uintptr_t, id, PARAMS(params), ARGS(args))
+    OPENCV_DETAILED(uintptr_t, id, text, "infer", 0, note_run(&span, net), OPENCV_NOTHING,         \
+        PARAMS(params), ARGS(args))
 
 FORWARD(forward_into, "cv::dnn::Net::forward",
     PARAMS(const void *net, opencv_out out, const void *name), ARGS(net, out, name))
@@ -152,6 +168,13 @@ LOAD_TWO(openvino, "cv::dnn::readNetFromModelOptimizer")
 LOAD(torch, "cv::dnn::readNetFromTorch",
     PARAMS(void *result, const void *model, int is_binary, int evaluate),
     ARGS(result, model, is_binary, evaluate))
+// 5.0 and later: with the engine to use.
+LOAD(onnx_engine, "cv::dnn::readNetFromONNX", PARAMS(void *result, const void *model, int engine),
+    ARGS(result, model, engine))
+LOAD(onnx_vector_engine, "cv::dnn::readNetFromONNX",
+    PARAMS(void *result, const void *model, int engine), ARGS(result, model, engine))
+LOAD(onnx_memory_engine, "cv::dnn::readNetFromONNX",
+    PARAMS(void *result, const void *model, size_t n, int engine), ARGS(result, model, n, engine))
 LOAD(any, "cv::dnn::readNet",
     PARAMS(void *result, const void *model, const void *layout, const void *framework),
     ARGS(result, model, layout, framework))
@@ -160,68 +183,81 @@ LOAD(any_vector, "cv::dnn::readNet",
     ARGS(result, framework, model, layout))
 
 #define VECTOR "RKSt6vectorIhSaIhEE"
-#define ROWS_ONE(id, symbol)                                                                       \
-    HOOK_ROW(id, symbol "ERK" OPENCV_STRING), HOOK_ROW(id##_vector, symbol "E" VECTOR),            \
-        HOOK_ROW(id##_memory, symbol "EPKcm")
-#define ROWS_TWO(id, symbol, memory)                                                               \
-    HOOK_ROW(id, symbol "ERK" OPENCV_STRING "S9_"),                                                \
-        HOOK_ROW(id##_vector, symbol "E" VECTOR "S6_"),                                            \
-        HOOK_ROW(id##_memory, symbol "E" memory "mS3_m")
+#define LINE_LOAD(id, symbol) HOOK_LINE(id, symbol, 0)
+#define LINES_ONE(id, symbol)                                                                      \
+    LINE_LOAD(id, symbol "ERK" OPENCV_STRING), LINE_LOAD(id##_vector, symbol "E" VECTOR),          \
+        LINE_LOAD(id##_memory, symbol "EPKcm")
+#define LINES_TWO(id, symbol, memory)                                                              \
+    LINE_LOAD(id, symbol "ERK" OPENCV_STRING "S9_"),                                               \
+        LINE_LOAD(id##_vector, symbol "E" VECTOR "S6_"),                                           \
+        LINE_LOAD(id##_memory, symbol "E" memory "mS3_m")
 #endif
 
 #define IN OPENCV_IN
 #define OUT OPENCV_OUT
-#define SIZE "NS_5Size_IiEE"
-#define SCALAR "RKNS_7Scalar_IdEE"
+#define SIZE OPENCV_SIZE
+#define SCALAR OPENCV_SCALAR
 #define PARAMETERS "RKNS1_16Image2BlobParamsE"
+#define LINE_BLOB(id, symbol) HOOK_LINE(id, symbol, OPENCV_ATTRS | HOOK_ATTR(ELEMENTS))
+#define LINE_BLOBS(id, symbol) HOOK_LINE(id, symbol, OPENCV_OUT_ATTRS | HOOK_ATTR(ELEMENTS))
+#define LINE_INPUT(id, symbol)                                                                     \
+    HOOK_LINE(id, symbol, HOOK_SHAPE | HOOK_ATTR(INPUT) | HOOK_ATTR(SESSION))
+#define LINE_RUN(id, symbol)                                                                       \
+    HOOK_LINE(id, symbol,                                                                          \
+        HOOK_SHAPE | HOOK_ATTR(SESSION) | HOOK_ATTR(DTYPE) | HOOK_ATTR(ELEMENTS) |                 \
+            HOOK_ATTR(THREADS))
+#define LINE_BOXES(id, symbol) HOOK_LINE(id, symbol, 0)
 #define FLOATS "RKS2_IfSaIfEE"
 #define INTS "RS2_IiSaIiEE"
 #define NAMES "INSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS"
 
 static const struct hook_function functions[] = {
-    HOOK_ROW(blob_into, "_ZN2cv3dnn13blobFromImageE" IN OUT "dRK" SIZE SCALAR "bbi"),
-    HOOK_ROW(blobs_into, "_ZN2cv3dnn14blobFromImagesE" IN OUT "d" SIZE SCALAR "bbi"),
-    HOOK_ROW(blob_params_into, "_ZN2cv3dnn23blobFromImageWithParamsE" IN OUT PARAMETERS),
-    HOOK_ROW(blobs_params_into, "_ZN2cv3dnn24blobFromImagesWithParamsE" IN OUT PARAMETERS),
-    HOOK_ROW(set_input, "_ZN2cv3dnn3Net8setInputE" IN "RK" OPENCV_STRING "d" SCALAR),
-    HOOK_ROW(forward_into, "_ZN2cv3dnn3Net7forwardE" OUT "RK" OPENCV_STRING),
-    HOOK_ROW(forward_named, "_ZN2cv3dnn3Net7forwardE" OUT "RKSt6vector" NAMES "C_EE"),
-    HOOK_ROW(forward_all, "_ZN2cv3dnn3Net7forwardERSt6vectorIS3_INS_3MatESaIS4_EESaIS6_EE"
+    LINE_BLOB(blob_into, "_ZN2cv3dnn13blobFromImageE" IN OUT "dRK" SIZE SCALAR "bbi"),
+    LINE_BLOBS(blobs_into, "_ZN2cv3dnn14blobFromImagesE" IN OUT "d" SIZE SCALAR "bbi"),
+    LINE_BLOB(blob_params_into, "_ZN2cv3dnn23blobFromImageWithParamsE" IN OUT PARAMETERS),
+    LINE_BLOBS(blobs_params_into, "_ZN2cv3dnn24blobFromImagesWithParamsE" IN OUT PARAMETERS),
+    LINE_INPUT(set_input, "_ZN2cv3dnn3Net8setInputE" IN "RK" OPENCV_STRING "d" SCALAR),
+    LINE_RUN(forward_into, "_ZN2cv3dnn3Net7forwardE" OUT "RK" OPENCV_STRING),
+    LINE_RUN(forward_named, "_ZN2cv3dnn3Net7forwardE" OUT "RKSt6vector" NAMES "C_EE"),
+    LINE_RUN(forward_all, "_ZN2cv3dnn3Net7forwardERSt6vectorIS3_INS_3MatESaIS4_EESaIS6_EE"
                           "RKS3_" NAMES "F_EE"),
-    HOOK_ROW(nms, "_ZN2cv3dnn8NMSBoxesERKSt6vectorINS_5Rect_IiEESaIS4_EE" FLOATS "ff" INTS "fi"),
-    HOOK_ROW(
+    LINE_BOXES(nms, "_ZN2cv3dnn8NMSBoxesERKSt6vectorINS_5Rect_IiEESaIS4_EE" FLOATS "ff" INTS "fi"),
+    LINE_BOXES(
         nms_double, "_ZN2cv3dnn8NMSBoxesERKSt6vectorINS_5Rect_IdEESaIS4_EE" FLOATS "ff" INTS "fi"),
-    HOOK_ROW(nms_rotated,
+    LINE_BOXES(nms_rotated,
         "_ZN2cv3dnn8NMSBoxesERKSt6vectorINS_11RotatedRectESaIS3_EE" FLOATS "ff" INTS "fi"),
-    HOOK_ROW(nms_batched, "_ZN2cv3dnn15NMSBoxesBatchedERKSt6vectorINS_5Rect_IiEESaIS4_EE" FLOATS
-                          "RKS2_IiSaIiEEffRSE_fi"),
-    HOOK_ROW(nms_batched_double,
+    LINE_BOXES(nms_batched, "_ZN2cv3dnn15NMSBoxesBatchedERKSt6vectorINS_5Rect_IiEESaIS4_EE" FLOATS
+                            "RKS2_IiSaIiEEffRSE_fi"),
+    LINE_BOXES(nms_batched_double,
         "_ZN2cv3dnn15NMSBoxesBatchedERKSt6vectorINS_5Rect_IdEESaIS4_EE" FLOATS
         "RKS2_IiSaIiEEffRSE_fi"),
-    HOOK_ROW(nms_soft, "_ZN2cv3dnn12softNMSBoxesERKSt6vectorINS_5Rect_IiEESaIS4_EE" FLOATS
-                       "RSA_ff" INTS "mfNS1_13SoftNMSMethodE"),
-    HOOK_ROW(images_from_blob, "_ZN2cv3dnn14imagesFromBlobERKNS_3MatE" OUT),
+    LINE_BOXES(nms_soft, "_ZN2cv3dnn12softNMSBoxesERKSt6vectorINS_5Rect_IiEESaIS4_EE" FLOATS
+                         "RSA_ff" INTS "mfNS1_13SoftNMSMethodE"),
+    LINE_BOXES(images_from_blob, "_ZN2cv3dnn14imagesFromBlobERKNS_3MatE" OUT),
 #if defined(__x86_64__)
-    HOOK_ROW(blob, "_ZN2cv3dnn13blobFromImageE" IN "dRK" SIZE SCALAR "bbi"),
-    HOOK_ROW(blobs, "_ZN2cv3dnn14blobFromImagesE" IN "d" SIZE SCALAR "bbi"),
-    HOOK_ROW(blob_params, "_ZN2cv3dnn23blobFromImageWithParamsE" IN PARAMETERS),
-    HOOK_ROW(blobs_params, "_ZN2cv3dnn24blobFromImagesWithParamsE" IN PARAMETERS),
-    HOOK_ROW(forward, "_ZN2cv3dnn3Net7forwardERK" OPENCV_STRING),
-    HOOK_ROW(forward_async, "_ZN2cv3dnn3Net12forwardAsyncERK" OPENCV_STRING),
-    ROWS_ONE(onnx, "_ZN2cv3dnn15readNetFromONNX"),
-    ROWS_ONE(tflite, "_ZN2cv3dnn17readNetFromTFLite"),
-    ROWS_TWO(caffe, "_ZN2cv3dnn16readNetFromCaffe", "PKc"),
-    ROWS_TWO(darknet, "_ZN2cv3dnn18readNetFromDarknet", "PKc"),
-    ROWS_TWO(tensorflow, "_ZN2cv3dnn21readNetFromTensorflow", "PKc"),
-    ROWS_TWO(openvino, "_ZN2cv3dnn25readNetFromModelOptimizer", "PKh"),
-    HOOK_ROW(torch, "_ZN2cv3dnn16readNetFromTorchERK" OPENCV_STRING "bb"),
-    HOOK_ROW(any, "_ZN2cv3dnn7readNetERK" OPENCV_STRING "S9_S9_"),
-    HOOK_ROW(any_vector, "_ZN2cv3dnn7readNetERK" OPENCV_STRING VECTOR "SE_"),
+    LINE_BLOB(blob, "_ZN2cv3dnn13blobFromImageE" IN "dRK" SIZE SCALAR "bbi"),
+    LINE_BLOBS(blobs, "_ZN2cv3dnn14blobFromImagesE" IN "d" SIZE SCALAR "bbi"),
+    LINE_BLOB(blob_params, "_ZN2cv3dnn23blobFromImageWithParamsE" IN PARAMETERS),
+    LINE_BLOBS(blobs_params, "_ZN2cv3dnn24blobFromImagesWithParamsE" IN PARAMETERS),
+    LINE_RUN(forward, "_ZN2cv3dnn3Net7forwardERK" OPENCV_STRING),
+    LINE_RUN(forward_async, "_ZN2cv3dnn3Net12forwardAsyncERK" OPENCV_STRING),
+    LINES_ONE(onnx, "_ZN2cv3dnn15readNetFromONNX"),
+    LINES_ONE(tflite, "_ZN2cv3dnn17readNetFromTFLite"),
+    LINES_TWO(caffe, "_ZN2cv3dnn16readNetFromCaffe", "PKc"),
+    LINES_TWO(darknet, "_ZN2cv3dnn18readNetFromDarknet", "PKc"),
+    LINES_TWO(tensorflow, "_ZN2cv3dnn21readNetFromTensorflow", "PKc"),
+    LINES_TWO(openvino, "_ZN2cv3dnn25readNetFromModelOptimizer", "PKh"),
+    LINE_LOAD(onnx_engine, "_ZN2cv3dnn15readNetFromONNXERK" OPENCV_STRING "i"),
+    LINE_LOAD(onnx_vector_engine, "_ZN2cv3dnn15readNetFromONNXE" VECTOR "i"),
+    LINE_LOAD(onnx_memory_engine, "_ZN2cv3dnn15readNetFromONNXEPKcmi"),
+    LINE_LOAD(torch, "_ZN2cv3dnn16readNetFromTorchERK" OPENCV_STRING "bb"),
+    LINE_LOAD(any, "_ZN2cv3dnn7readNetERK" OPENCV_STRING "S9_S9_"),
+    LINE_LOAD(any_vector, "_ZN2cv3dnn7readNetERK" OPENCV_STRING VECTOR "SE_"),
 #endif
     HOOK_END,
 };
 
-static const char *const libraries[] = {"libopencv_dnn.so", NULL};
+OPENCV_LIBRARIES("dnn");
 
 const struct hook_set hook_opencv_dnn = {
     .name = "opencv_dnn",

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hook set sleep: calls that wait for time to pass or for a descriptor to become ready. They are
-// not work: within a stage the wait is charged to that stage under its cause; outside it is the
-// stage `wait`. Threads: any.
+// Hook set sleep: calls that wait for time to pass or for something to happen: a descriptor that
+// becomes ready, a signal, a lock on a file. They are not work: within a stage the wait is charged
+// to that stage under its cause; outside it is the stage `wait`. Threads: any.
 #include "agent/hook.h"
 
+#include <aio.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -16,10 +20,10 @@ static int is_off;
 
 #define WAIT_CALL(ret, call, cause, params, args)                                                  \
     HOOK_NEXT(ret, call, NULL, PARAMS(params))                                                     \
+    static struct hook_name call##_names[1] = {{#call, "wait", cause, AGENT_FOLD_SHORT, 0}};       \
     HOOK_EXPORT ret call(params)                                                                   \
     {                                                                                              \
-        static struct hook_name name = {#call, "wait", cause, AGENT_FOLD_SHORT, 0};                \
-        HOOK_WAIT_UNLESS(is_off, span, &name);                                                     \
+        HOOK_WAIT_UNLESS(is_off, span, &call##_names[0]);                                          \
         return call##_next()(args);                                                                \
     }
 
@@ -44,18 +48,41 @@ int epoll_pwait2(int poller, struct epoll_event *events, int n, const struct tim
 HOOK_NEXT(int, epoll_pwait2, NULL,
     PARAMS(int poller, struct epoll_event *events, int n, const struct timespec *timeout,
         const sigset_t *mask))
+static struct hook_name epoll_pwait2_names[1] = {
+    {"epoll_pwait2", "wait", TRACE_CAUSE_NET, AGENT_FOLD_SHORT, 0}};
 HOOK_EXPORT int epoll_pwait2(int poller, struct epoll_event *events, int n,
     const struct timespec *timeout, const sigset_t *mask)
 {
-    static struct hook_name name = {"epoll_pwait2", "wait", TRACE_CAUSE_NET, AGENT_FOLD_SHORT, 0};
     epoll_pwait2_next_fn *next = epoll_pwait2_next();
     if (!next) {
         errno = ENOSYS;
         return -1;
     }
-    HOOK_WAIT_UNLESS(is_off, span, &name);
+    HOOK_WAIT_UNLESS(is_off, span, &epoll_pwait2_names[0]);
     return next(poller, events, n, timeout, mask);
 }
+
+// Waiting for a signal, for a lock on a file, for reads handed in (POSIX's), for a message.
+WAIT_CALL(int, pause, TRACE_CAUSE_OTHER, PARAMS(void), ARGS())
+WAIT_CALL(int, sigsuspend, TRACE_CAUSE_OTHER, PARAMS(const sigset_t *mask), ARGS(mask))
+WAIT_CALL(int, sigwait, TRACE_CAUSE_OTHER, PARAMS(const sigset_t *restrict set, int *restrict got),
+    ARGS(set, got))
+WAIT_CALL(int, sigwaitinfo, TRACE_CAUSE_OTHER,
+    PARAMS(const sigset_t *restrict set, siginfo_t *restrict got), ARGS(set, got))
+WAIT_CALL(int, sigtimedwait, TRACE_CAUSE_OTHER,
+    PARAMS(const sigset_t *restrict set, siginfo_t *restrict got,
+        const struct timespec *restrict timeout),
+    ARGS(set, got, timeout))
+WAIT_CALL(int, flock, TRACE_CAUSE_LOCK, PARAMS(int fd, int operation), ARGS(fd, operation))
+WAIT_CALL(
+    int, lockf, TRACE_CAUSE_LOCK, PARAMS(int fd, int operation, off_t n), ARGS(fd, operation, n))
+WAIT_CALL(int, lockf64, TRACE_CAUSE_LOCK, PARAMS(int fd, int operation, off64_t n),
+    ARGS(fd, operation, n))
+WAIT_CALL(int, aio_suspend, TRACE_CAUSE_IO,
+    PARAMS(const struct aiocb *const list[], int n, const struct timespec *restrict timeout),
+    ARGS(list, n, timeout))
+WAIT_CALL(ssize_t, msgrcv, TRACE_CAUSE_OTHER,
+    PARAMS(int queue, void *to, size_t n, long type, int flags), ARGS(queue, to, n, type, flags))
 
 // Polling nothing is sleeping; polling a socket is waiting for the network.
 enum { POLL_NOTHING, POLL_SOCKET, POLL_OTHER, POLL_COUNT };
@@ -86,10 +113,10 @@ __attribute__((noinline)) static int first_polled(struct pollfd *fds, nfds_t n)
 
 #define POLL_CALL(call, first_fd, params, args)                                                    \
     HOOK_NEXT(int, call, NULL, PARAMS(params))                                                     \
+    static struct hook_name call##_names[POLL_COUNT] = POLL_NAMES(#call);                          \
     HOOK_EXPORT int call(params)                                                                   \
     {                                                                                              \
-        static struct hook_name names[POLL_COUNT] = POLL_NAMES(#call);                             \
-        HOOK_WAIT_UNLESS(is_off, span, &names[is_off ? POLL_OTHER : poll_kind(first_fd)]);         \
+        HOOK_WAIT_UNLESS(is_off, span, &call##_names[is_off ? POLL_OTHER : poll_kind(first_fd)]);  \
         return call##_next()(args);                                                                \
     }
 
@@ -119,8 +146,38 @@ POLL_CALL(pselect, n - 1,
         const sigset_t *mask),
     ARGS(n, in, out, other, timeout, mask))
 
+#define LINE(call) HOOK_LINE_LIBC(#call, call##_names, 1, 0)
+#define LINE_POLL(call) HOOK_LINE_LIBC(#call, call##_names, POLL_COUNT, 0)
+static const struct hook_function functions[] = {
+    LINE(nanosleep),
+    LINE(clock_nanosleep),
+    LINE(usleep),
+    LINE(sleep),
+    LINE(epoll_wait),
+    LINE(epoll_pwait),
+    LINE(epoll_pwait2),
+    LINE(pause),
+    LINE(sigsuspend),
+    LINE(sigwait),
+    LINE(sigwaitinfo),
+    LINE(sigtimedwait),
+    LINE(flock),
+    LINE(lockf),
+    LINE(lockf64),
+    LINE(aio_suspend),
+    LINE(msgrcv),
+    LINE_POLL(poll),
+    LINE_POLL(ppoll),
+    LINE_POLL(__poll_chk),
+    LINE_POLL(__ppoll_chk),
+    LINE_POLL(select),
+    LINE_POLL(pselect),
+    HOOK_END,
+};
+
 const struct hook_set hook_sleep = {
     .name = "sleep",
     .help = "sleeping, poll, select and epoll",
+    .functions = functions,
     .is_off = &is_off,
 };

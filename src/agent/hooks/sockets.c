@@ -5,6 +5,7 @@
 // Arguments, results and errno stay the host's. Threads: any.
 #include "agent/hook.h"
 
+#include <netdb.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -53,10 +54,11 @@ static void note_many_sent(const struct hook_span *s, const struct mmsghdr *mess
 // A call that may wait for the other side for long; `note` sees `span` and `done`.
 #define SOCKET_CALL(ret, call, stage, note, params, args)                                          \
     HOOK_NEXT(ret, call, NULL, PARAMS(params))                                                     \
+    static struct hook_name call##_names[1] = {                                                    \
+        {#call, stage, TRACE_CAUSE_NET, AGENT_FOLD_SHORT, 0}};                                     \
     HOOK_EXPORT ret call(params)                                                                   \
     {                                                                                              \
-        static struct hook_name name = {#call, stage, TRACE_CAUSE_NET, AGENT_FOLD_SHORT, 0};       \
-        HOOK_WAIT_UNLESS(is_off, span, &name);                                                     \
+        HOOK_WAIT_UNLESS(is_off, span, &call##_names[0]);                                          \
         ret done = call##_next()(args);                                                            \
         note;                                                                                      \
         return done;                                                                               \
@@ -103,8 +105,34 @@ SOCKET_CALL(ssize_t, __recvfrom_chk, "receive", note_received(&span, done, n, fl
         socklen_t *peer_bytes),
     ARGS(fd, to, n, room, flags, peer, peer_bytes))
 
+// Looking a name up: asks a server, or reads files.
+SOCKET_CALL(int, getaddrinfo, "receive", (void)0,
+    PARAMS(const char *restrict host, const char *restrict service,
+        const struct addrinfo *restrict wanted, struct addrinfo **restrict found),
+    ARGS(host, service, wanted, found))
+
+#define LINE(call, attrs) HOOK_LINE_LIBC(#call, call##_names, 1, attrs)
+static const struct hook_function functions[] = {
+    LINE(recv, HOOK_BYTES),
+    LINE(recvfrom, HOOK_BYTES),
+    LINE(recvmsg, HOOK_BYTES),
+    LINE(recvmmsg, HOOK_BYTES),
+    LINE(__recv_chk, HOOK_BYTES),
+    LINE(__recvfrom_chk, HOOK_BYTES),
+    LINE(send, HOOK_BYTES),
+    LINE(sendto, HOOK_BYTES),
+    LINE(sendmsg, HOOK_BYTES),
+    LINE(sendmmsg, HOOK_BYTES),
+    LINE(accept, 0),
+    LINE(accept4, 0),
+    LINE(connect, 0),
+    LINE(getaddrinfo, 0),
+    HOOK_END,
+};
+
 const struct hook_set hook_sockets = {
     .name = "sockets",
     .help = "libc's recv, send, accept and connect calls",
+    .functions = functions,
     .is_off = &is_off,
 };

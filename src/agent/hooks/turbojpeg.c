@@ -113,27 +113,14 @@ static void note_made(
 }
 
 #define TJ_CALL(id, stage, before, after, params, args)                                            \
-    HOOK_TYPE(uintptr_t, id, PARAMS(params))                                                       \
-    static inline uintptr_t id##_body(id##_fn *real, params)                                       \
-    {                                                                                              \
-        HOOK_SPAN_OUTER(span, #id, stage, AGENT_GROUP_TURBOJPEG);                                  \
-        before;                                                                                    \
-        uintptr_t done = real(args);                                                               \
-        after;                                                                                     \
-        return done;                                                                               \
-    }                                                                                              \
-    HOOK_THUNKS(uintptr_t, id, PARAMS(params), ARGS(args))
+    HOOK_NOTED(                                                                                    \
+        uintptr_t, id, stage, AGENT_GROUP_TURBOJPEG, before, after, PARAMS(params), ARGS(args))
 
 #define SHORT_CALL(id, stage, params, args)                                                        \
-    HOOK_TYPE(uintptr_t, id, PARAMS(params))                                                       \
-    static inline uintptr_t id##_body(id##_fn *real, params)                                       \
-    {                                                                                              \
-        HOOK_SPAN_OUTER(span, #id, stage, AGENT_FOLD_SHORT | AGENT_GROUP_TURBOJPEG);               \
-        return real(args);                                                                         \
-    }                                                                                              \
-    HOOK_THUNKS(uintptr_t, id, PARAMS(params), ARGS(args))
+    HOOK_CALL(uintptr_t, id, #id, stage, TRACE_CAUSE_OTHER,                                        \
+        AGENT_FOLD_SHORT | AGENT_GROUP_TURBOJPEG, PARAMS(params), ARGS(args))
 
-#define NOTHING ((void)0)
+#define NOTHING HOOK_NOTHING
 #define JPEG const uint8_t *jpeg, unsigned long n
 
 // ---- Version 2. ----
@@ -310,53 +297,54 @@ struct tj_region {
 SETS_SCALE(tj3SetScalingFactor, uint64_t) // two ints in one register
 SETS_SCALE(tj3SetCroppingRegion, struct tj_region)
 
-#define ROW(id) HOOK_ROW(id, #id)
+#define LINE(id, attrs) HOOK_LINE(id, #id, attrs)
+#define LINE_UNTIMED(id) HOOK_LINE_UNTIMED(id, #id)
 static const struct hook_function functions[] = {
-    ROW(tjDecompressHeader),
-    ROW(tjDecompressHeader2),
-    ROW(tjDecompressHeader3),
-    ROW(tjDecompress),
-    ROW(tjDecompress2),
-    ROW(tjDecompressToYUV),
-    ROW(tjDecompressToYUV2),
-    ROW(tjDecompressToYUVPlanes),
-    ROW(tjDecodeYUV),
-    ROW(tjDecodeYUVPlanes),
-    ROW(tjCompress),
-    ROW(tjCompress2),
-    ROW(tjCompressFromYUV),
-    ROW(tjCompressFromYUVPlanes),
-    ROW(tjEncodeYUV),
-    ROW(tjEncodeYUV2),
-    ROW(tjEncodeYUV3),
-    ROW(tjEncodeYUVPlanes),
-    ROW(tjTransform),
-    ROW(tjLoadImage),
-    ROW(tjSaveImage),
-    ROW(tj3DecompressHeader),
-    ROW(tj3Decompress8),
-    ROW(tj3Decompress12),
-    ROW(tj3Decompress16),
-    ROW(tj3DecompressToYUV8),
-    ROW(tj3DecompressToYUVPlanes8),
-    ROW(tj3DecodeYUV8),
-    ROW(tj3DecodeYUVPlanes8),
-    ROW(tj3Compress8),
-    ROW(tj3Compress12),
-    ROW(tj3Compress16),
-    ROW(tj3CompressFromYUV8),
-    ROW(tj3CompressFromYUVPlanes8),
-    ROW(tj3EncodeYUV8),
-    ROW(tj3EncodeYUVPlanes8),
-    ROW(tj3Transform),
-    ROW(tj3LoadImage8),
-    ROW(tj3LoadImage12),
-    ROW(tj3LoadImage16),
-    ROW(tj3SaveImage8),
-    ROW(tj3SaveImage12),
-    ROW(tj3SaveImage16),
-    ROW(tj3SetScalingFactor),
-    ROW(tj3SetCroppingRegion),
+    LINE(tjDecompressHeader, 0),
+    LINE(tjDecompressHeader2, 0),
+    LINE(tjDecompressHeader3, 0),
+    LINE(tjDecompress, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE | HOOK_SCALE),
+    LINE(tjDecompress2, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE | HOOK_SCALE),
+    LINE(tjDecompressToYUV, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE | HOOK_SCALE),
+    LINE(tjDecompressToYUV2, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE | HOOK_SCALE),
+    LINE(tjDecompressToYUVPlanes, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE | HOOK_SCALE),
+    LINE(tjDecodeYUV, HOOK_SHAPE),
+    LINE(tjDecodeYUVPlanes, HOOK_SHAPE),
+    LINE(tjCompress, HOOK_BYTES | HOOK_SHAPE),
+    LINE(tjCompress2, HOOK_BYTES | HOOK_SHAPE),
+    LINE(tjCompressFromYUV, HOOK_BYTES | HOOK_SHAPE),
+    LINE(tjCompressFromYUVPlanes, HOOK_BYTES | HOOK_SHAPE),
+    LINE(tjEncodeYUV, HOOK_SHAPE),
+    LINE(tjEncodeYUV2, HOOK_SHAPE),
+    LINE(tjEncodeYUV3, HOOK_SHAPE),
+    LINE(tjEncodeYUVPlanes, HOOK_SHAPE),
+    LINE(tjTransform, HOOK_BYTES),
+    LINE(tjLoadImage, 0),
+    LINE(tjSaveImage, HOOK_SHAPE),
+    LINE(tj3DecompressHeader, 0),
+    LINE(tj3Decompress8, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(tj3Decompress12, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(tj3Decompress16, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(tj3DecompressToYUV8, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(tj3DecompressToYUVPlanes8, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
+    LINE(tj3DecodeYUV8, HOOK_SHAPE),
+    LINE(tj3DecodeYUVPlanes8, HOOK_SHAPE),
+    LINE(tj3Compress8, HOOK_BYTES | HOOK_SHAPE),
+    LINE(tj3Compress12, HOOK_BYTES | HOOK_SHAPE),
+    LINE(tj3Compress16, HOOK_BYTES | HOOK_SHAPE),
+    LINE(tj3CompressFromYUV8, HOOK_BYTES | HOOK_SHAPE),
+    LINE(tj3CompressFromYUVPlanes8, HOOK_BYTES | HOOK_SHAPE),
+    LINE(tj3EncodeYUV8, HOOK_SHAPE),
+    LINE(tj3EncodeYUVPlanes8, HOOK_SHAPE),
+    LINE(tj3Transform, HOOK_BYTES),
+    LINE(tj3LoadImage8, 0),
+    LINE(tj3LoadImage12, 0),
+    LINE(tj3LoadImage16, 0),
+    LINE(tj3SaveImage8, HOOK_SHAPE),
+    LINE(tj3SaveImage12, HOOK_SHAPE),
+    LINE(tj3SaveImage16, HOOK_SHAPE),
+    LINE_UNTIMED(tj3SetScalingFactor),
+    LINE_UNTIMED(tj3SetCroppingRegion),
     HOOK_END,
 };
 

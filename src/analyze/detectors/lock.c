@@ -43,7 +43,8 @@ static const char *find_call(const struct facts *f)
 {
     for (size_t i = 0; i < f->names.count; i++) {
         const char *name = f->model->names.at[f->names.at[i].name].text;
-        if (strstr(name, "mutex") || strstr(name, "rwlock") || strstr(name, "spin_lock"))
+        if (strstr(name, "mutex") || strstr(name, "rwlock") || strstr(name, "spin_lock") ||
+            strstr(name, "mtx_") || strstr(name, "critical") || strstr(name, "omp_set_"))
             return name;
     }
     return "a lock";

@@ -29,11 +29,14 @@ struct run_arguments {
     struct option_list no_hooks;
     uint64_t max_bytes;
     uint64_t keep_last_ns;
+    int opencv_trace;
+    int no_scheduler;
     int is_quiet;
 };
 
 static const char *const hook_sets[] = {
 #define ROW(name) #name,
+#include "agent/bridges/registry.def"
 #include "agent/hooks/registry.def"
 #undef ROW
     NULL,
@@ -86,9 +89,9 @@ static const struct option_spec options[] = {
         .offset = offsetof(struct run_arguments, item_stage)},
     {.name = "stage-map",
         .argument_name = "FILE",
-        .help =
-            "Name functions and libraries of the program as stages: a YAML file with 'functions:' "
-            "and 'libraries:', each PATTERN: STAGE.",
+        .help = "Name functions, libraries and ranges (NVTX, ITT) of the program as stages: a YAML "
+                "file "
+                "with 'functions:', 'libraries:' and 'ranges:', each PATTERN: STAGE.",
         .kind = OPTION_STRING,
         .offset = offsetof(struct run_arguments, stage_map)},
     {.name = "no-hook",
@@ -114,6 +117,16 @@ static const struct option_spec options[] = {
         .offset = offsetof(struct run_arguments, keep_last_ns),
         .least = 1000000000,
         .most = INT64_MAX},
+    {.name = "no-scheduler",
+        .help = "Leave out the scheduler's events, which are followed where that is allowed.",
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct run_arguments, no_scheduler)},
+    {.name = "opencv-trace",
+        .help =
+            "Have OpenCV trace its own functions too; the report sums them up. OpenCV is slower "
+            "then, and may write a line on the program's stderr.",
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct run_arguments, opencv_trace)},
     {.name = "quiet",
         .short_name = 'q',
         .help = "Nothing on stderr but errors.",
@@ -280,6 +293,8 @@ static int measure(const struct command *self, const struct run_arguments *a, ch
         .no_hook_count = a->no_hooks.count,
         .max_bytes = a->max_bytes,
         .keep_last_ns = a->keep_last_ns,
+        .opencv_trace = a->opencv_trace,
+        .no_scheduler = a->no_scheduler,
     };
     struct stat before;
     int is_replaced = stat(o.output, &before) == 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host of the hook set children: waits for a child in each of the ways there are, asks after one
-// that still runs, and for one that is not there; prints what it was told.
+// that still runs, and for one that is not there, and lets the shell start some; prints what it was
+// told.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -51,6 +53,18 @@ int main(void)
     tell("running", waitpid(child, &status, WNOHANG) == 0, 0);
     kill(child, SIGKILL);
     tell("killed", waitpid(child, &status, 0) == child && WIFSIGNALED(status), 0);
+    char line[32] = "";
+    FILE *stream = popen("echo said; exit 7", "r");
+    tell("popen", stream && fgets(line, sizeof line, stream) && line[0] == 's', 0);
+    status = pclose(stream);
+    tell("pclose", WIFEXITED(status), status);
+    status = system("exec sleep 0.02");
+    tell("system", WIFEXITED(status), status);
+    status = system("exit 6");
+    tell("system, at once", WIFEXITED(status), status);
+    tell("system, is there a shell", system(NULL) != 0, 0);
+    errno = 0;
+    tell("popen, odd mode", !popen("true", "odd") && errno == EINVAL, 0);
     errno = 0;
     tell("none", wait(&status) == -1 && errno == ECHILD, 0);
     return 0;

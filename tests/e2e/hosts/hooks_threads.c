@@ -196,6 +196,48 @@ static void try_lock(const struct lock_call *c)
     c->give(c->lock);
 }
 
+// A spin lock is waited for busily: the other gives it back when the first has used processor time
+// since it was about to call.
+static pthread_spinlock_t spinlock;
+static clockid_t spinner_clock;
+static _Atomic int is_spinning;
+
+static long spent_ns(void)
+{
+    struct timespec t;
+    clock_gettime(spinner_clock, &t);
+    return (long)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void *give_late(void *argument)
+{
+    pthread_spin_trylock(&spinlock);
+    is_spinning = 1;
+    while (is_spinning != 2)
+        sched_yield();
+    const long end_ns = spent_ns() + 3000000;
+    while (spent_ns() < end_ns)
+        sched_yield();
+    pthread_spin_unlock(&spinlock);
+    return argument;
+}
+
+static void spin(void)
+{
+    pthread_t thread;
+    pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE);
+    TELL("spin_lock free", pthread_spin_lock(&spinlock));
+    pthread_spin_unlock(&spinlock);
+    pthread_getcpuclockid(pthread_self(), &spinner_clock);
+    pthread_create(&thread, NULL, give_late, NULL);
+    pthread_detach(thread);
+    while (!is_spinning)
+        sched_yield();
+    is_spinning = 2;
+    TELL("spin_lock held", pthread_spin_lock(&spinlock));
+    pthread_spin_unlock(&spinlock);
+}
+
 static void *cancelled(void *argument)
 {
     int state;
@@ -236,6 +278,111 @@ static void try_odd_ones(void)
         sched_yield();
     sem_getvalue(&semaphore, &value);
     printf("sem_wait cancelled %d %d\n", result == PTHREAD_CANCELED, value);
+}
+
+// Waits that are cancelled: the cleanup handlers run, and with a condition's mutex held.
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    sem_t empty;
+    pthread_t endless;
+    _Atomic long tid;
+    _Atomic int cleanups;
+} place = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .cleanups = 0};
+
+static void clean_up(void *unused)
+{
+    (void)unused;
+    place.cleanups++;
+}
+
+enum {
+    COND_WAIT,
+    COND_TIMEDWAIT,
+    COND_CLOCKWAIT,
+    SEM_WAIT,
+    SEM_TIMEDWAIT,
+    SEM_CLOCKWAIT,
+    JOIN,
+    TIMEDJOIN,
+    CLOCKJOIN,
+    WAIT_KINDS
+};
+
+static struct timespec later(clockid_t clock);
+
+static void wait_in(long kind)
+{
+    const struct timespec real = later(CLOCK_REALTIME), mono = later(CLOCK_MONOTONIC);
+    switch (kind) {
+    case COND_WAIT:
+        pthread_cond_wait(&place.condition, &place.mutex);
+        break;
+    case COND_TIMEDWAIT:
+        pthread_cond_timedwait(&place.condition, &place.mutex, &real);
+        break;
+    case COND_CLOCKWAIT:
+        pthread_cond_clockwait(&place.condition, &place.mutex, CLOCK_MONOTONIC, &mono);
+        break;
+    case SEM_WAIT:
+        sem_wait(&place.empty);
+        break;
+    case SEM_TIMEDWAIT:
+        sem_timedwait(&place.empty, &real);
+        break;
+    case SEM_CLOCKWAIT:
+        sem_clockwait(&place.empty, CLOCK_MONOTONIC, &mono);
+        break;
+    case JOIN:
+        pthread_join(place.endless, NULL);
+        break;
+    case TIMEDJOIN:
+        pthread_timedjoin_np(place.endless, NULL, &real);
+        break;
+    default:
+        pthread_clockjoin_np(place.endless, NULL, CLOCK_MONOTONIC, &mono);
+    }
+}
+
+static void *wait_for_ever(void *kind)
+{
+    pthread_cleanup_push(clean_up, NULL);
+    if ((long)kind <= COND_CLOCKWAIT)
+        pthread_mutex_trylock(&place.mutex);
+    place.tid = syscall(SYS_gettid);
+    for (;;)
+        wait_in((long)kind);
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static void *sleep_for_ever(void *argument)
+{
+    for (;;)
+        syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+    return argument;
+}
+
+static void cancel_each(void)
+{
+    pthread_t thread;
+    void *result = NULL;
+    sem_init(&place.empty, 0, 0);
+    pthread_create(&place.endless, NULL, sleep_for_ever, NULL);
+    for (long kind = 0; kind < WAIT_KINDS; kind++) {
+        place.tid = 0;
+        pthread_create(&thread, NULL, wait_for_ever, (void *)kind);
+        while (!place.tid || !waiter_is_asleep(place.tid))
+            sched_yield();
+        pthread_cancel(thread);
+        while (pthread_tryjoin_np(thread, &result) == EBUSY)
+            sched_yield();
+        printf("cancelled %ld %d %d\n", kind, result == PTHREAD_CANCELED, place.cleanups);
+        if (kind <= COND_CLOCKWAIT) {
+            printf("held %d\n", pthread_mutex_trylock(&place.mutex) == EBUSY);
+            pthread_mutex_init(&place.mutex, NULL);
+        }
+    }
 }
 
 static _Atomic int is_over;
@@ -317,7 +464,9 @@ int main(void)
     pthread_barrier_init(&barrier, NULL, 2);
     for (size_t i = 0; i < sizeof lock_calls / sizeof *lock_calls; i++)
         try_lock(&lock_calls[i]);
+    spin();
     try_odd_ones();
+    cancel_each();
     join_each();
     wait_each();
     return 0;

@@ -47,7 +47,8 @@ static void test_reads_all_lines(void **state)
 {
     (void)state;
     assert_int_equal(read_text("version 1\nclock tsc\nscale 123456 32\nnohook libjpeg\n"
-                               "function own::* mine\nlibrary libfoo* foo\nlater word\n"),
+                               "function own::* mine\nlibrary libfoo* foo\nlater word\n"
+                               "range infer ocr:find text*\n"),
         0);
     assert_true(config.clock_is_tsc);
     assert_int_equal(config.scale_mult, 123456);
@@ -59,6 +60,9 @@ static void test_reads_all_lines(void **state)
     assert_string_equal(config.maps[0].stage, "mine");
     assert_false(config.maps[0].is_library);
     assert_true(config.maps[1].is_library);
+    assert_int_equal(config.range_count, 1);
+    assert_string_equal(config.ranges[0].pattern, "ocr:find text*");
+    assert_string_equal(config.ranges[0].word, "infer");
 }
 
 static void test_refuses_what_it_cannot_use(void **state)
@@ -74,7 +78,8 @@ static void test_refuses_what_it_cannot_use(void **state)
 static void test_leaves_out_half_lines(void **state)
 {
     (void)state;
-    assert_int_equal(read_text("scale 5 1\nfunction onlypattern\nlibrary\n"), 0);
+    assert_int_equal(read_text("scale 5 1\nfunction onlypattern\nlibrary\nrange word\n"), 0);
+    assert_int_equal(config.range_count, 0);
     assert_int_equal(config.map_count, 0);
 }
 

@@ -262,6 +262,36 @@ static void test_who_carries_items(void **state)
     done(f, m);
 }
 
+// The threads of a video library are its pool, and their time is that of what it does.
+static void test_threads_of_video_libraries(void **state)
+{
+    (void)state;
+    static const char *const creators[] = {
+        "libx264.so.164", "libavcodec.so.59", "libavfilter.so.8"};
+    static const char *const served[] = {"encode", "decode", "preprocess"};
+    struct sketch s = sketch_new(4, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 5; i++) {
+        sketch_call(&s, "avcodec_receive_frame", "decode", 5 * MS);
+        sketch_call(&s, "av_buffersink_get_frame", "preprocess", 5 * MS);
+        sketch_call(&s, "avcodec_send_frame", "encode", 10 * MS);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        sketch_thread(&s, 101 + i, creators[i], 0);
+        sketch_cpu(&s, 60 * MS);
+    }
+    struct facts *f = facts_of(&s, &m, "encode");
+    assert_int_equal(f->item_threads, 1);
+    assert_int_equal(f->machine.pool_threads, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_true(f->threads.at[i + 1].is_pool);
+        assert_true(facts_stage_find(f, served[i])->library_cpu_ns > 0);
+    }
+    check_sums(f);
+    done(f, m);
+}
+
 // Waiting inside a hooked call (a library's own join) is that call's affair, not a queue's.
 static void test_waiting_within_a_call_is_not_idle(void **state)
 {
@@ -420,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_quantiles_are_of_single_calls),
         cmocka_unit_test(test_folds_written_late_change_nothing),
         cmocka_unit_test(test_who_carries_items),
+        cmocka_unit_test(test_threads_of_video_libraries),
         cmocka_unit_test(test_waiting_within_a_call_is_not_idle),
         cmocka_unit_test(test_time_outside_spans_has_its_split),
         cmocka_unit_test(test_a_wrong_account_shows),

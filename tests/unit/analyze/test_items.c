@@ -134,6 +134,11 @@ static void test_items_at_a_stage_with_folded_calls(void **state)
     check_folds("decode", "decode", "jpeg_read_header", "cv::imdecode", 10000, 10000, 1);
     check_folds("decode", "decode", start, "jpeg_mem_src", 20, 10000, 0);
     check_folds(lines, "decode", start, lines, 10000, 10000, 1);
+    static const char frame[] = "avcodec_receive_frame",
+                      none[] = "avcodec_receive_frame (no frame)";
+    check_folds("decode", "decode", frame, none, 20, 10000, 0);
+    check_folds("decode", "decode", frame, "avcodec_receive_frame (sound)", 20, 10000, 0);
+    check_folds("decode", "decode", "avcodec_send_packet", frame, 10000, 10000, 1);
 }
 
 static void test_fewer_than_two_items_is_one_window(void **state)

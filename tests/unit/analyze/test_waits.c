@@ -252,6 +252,25 @@ static void test_a_lock_without_stages(void **state)
     done(&o);
 }
 
+// The same with Python's global lock, which is another matter.
+static void test_the_gil_is_no_lock(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(4, 0);
+    for (uint32_t t = 0; t < 8; t++) {
+        sketch_thread(&s, 100 + t, "", 0);
+        for (int i = 0; i < 50; i++) {
+            sketch_cpu(&s, 2 * MS);
+            sketch_wait(&s, "take the GIL", TRACE_CAUSE_GIL, 14 * MS);
+        }
+    }
+    struct outcome o = reach(&s);
+    assert_string_not_equal(o.v->class_name, "lock");
+    for (size_t i = 0; i < o.f->threads.count; i++)
+        assert_int_equal(o.f->threads.at[i].lock_ns, 0);
+    done(&o);
+}
+
 // Work began at once; the first inference took two seconds: a warm-up, which is another matter.
 static void test_a_slow_first_call_is_not_startup(void **state)
 {
@@ -287,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_a_thread_that_only_hands_over),
         cmocka_unit_test(test_faults_from_storage_are_named),
         cmocka_unit_test(test_a_lock_without_stages),
+        cmocka_unit_test(test_the_gil_is_no_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

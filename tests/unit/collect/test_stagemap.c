@@ -37,6 +37,24 @@ static void both_sections_are_read(void **state)
     assert_int_equal(map.entries.count, 0);
 }
 
+static void ranges_are_read(void **state)
+{
+    (void)state;
+    struct stagemap map;
+    struct err e = {0};
+    assert_int_equal(parse("ranges:\n  \"ocr:detect text*\": infer\n  \"frame #\": item\n"
+                           "  conv1: ignore\nfunctions:\n  f1: decode\n",
+                         &map, &e),
+        0);
+    assert_int_equal(map.entries.count, 4);
+    assert_int_equal(map.range_count, 3);
+    assert_string_equal(map.entries.at[0].pattern, "ocr:detect text*");
+    assert_true(map.entries.at[0].is_range);
+    assert_string_equal(map.entries.at[1].stage, "item");
+    assert_false(map.entries.at[3].is_range);
+    stagemap_fini(&map);
+}
+
 static void refused(const char *text, const char *begin, const char *part)
 {
     struct stagemap map;
@@ -51,7 +69,7 @@ static void messages_name_the_place(void **state)
 {
     (void)state;
     refused("functions:\n  a: b\nlibrarys:\n  x: y\n", "m.yaml:3:1: ", "Did you mean 'libraries'?");
-    refused("functions:\n  a: b\nqqqqq: 1\n", "m.yaml:3:1: ", "functions and libraries");
+    refused("functions:\n  a: b\nqqqqq: 1\n", "m.yaml:3:1: ", "functions, libraries and ranges");
     refused("functions: decode\n", "m.yaml:1:12: ", "PATTERN: STAGE");
     refused("functions:\n- a\n", "m.yaml:2:1: ", "PATTERN: STAGE");
     refused("libraries:\n  lib.so:\n    x: y\n", "m.yaml:3:5: ", "must be a word");
@@ -63,6 +81,11 @@ static void messages_name_the_place(void **state)
     refused("functions:\n  f: [1, 2\n", "m.yaml:", "YAML");
     refused("- functions\n", "m.yaml:1:1: ", "functions:");
     refused("", "m.yaml:1:1: ", "functions:");
+    refused("ranges:\n  a: b\n  \"frame 12\": item\n", "m.yaml:3:3: ", "write #");
+    refused("ranges:\n  conv12: item\n", "m.yaml:2:3: ", "write #");
+    refused("ranges:\n  a: two words\n", "m.yaml:2:6: ", "blank");
+    refused("ranges:\n  \" a\": item\n", "m.yaml:2:3: ", "blank");
+    refused("range:\n  a: item\n", "m.yaml:1:1: ", "Did you mean 'ranges'?");
     refused("functions: {}\n", "m.yaml:1:1: ", "no entries");
 }
 
@@ -107,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_sections_are_read),
+        cmocka_unit_test(ranges_are_read),
         cmocka_unit_test(messages_name_the_place),
         cmocka_unit_test(the_key_of_its_own_section_is_found),
         cmocka_unit_test(entries_are_limited),

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places for the threads that are about to begin; see the header. Threads: any.
+#include "agent/birth.h"
+
+#include "agent/thread.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+struct birth {
+    _Atomic int is_taken;
+    void *run, *argument;
+    char creator[48];
+};
+static struct birth births[256];
+
+static struct birth *take_place(void)
+{
+    for (size_t i = 0; i < sizeof births / sizeof *births; i++) {
+        int expected = 0;
+        if (atomic_compare_exchange_strong(&births[i].is_taken, &expected, 1))
+            return &births[i];
+    }
+    return NULL;
+}
+
+static void name_creator(struct birth *b, void *return_address)
+{
+    Dl_info info;
+    const char *name = "";
+    if (dladdr(return_address, &info) && info.dli_fname) {
+        const char *slash = strrchr(info.dli_fname, '/');
+        name = slash ? slash + 1 : info.dli_fname;
+    }
+    memset(b->creator, 0, sizeof b->creator);
+    memcpy(b->creator, name, strnlen(name, sizeof b->creator - 1));
+}
+
+struct birth *birth_new(void *run, void *argument, void *return_address)
+{
+    struct birth *b = atomic_load(&agent.state) == AGENT_ON ? take_place() : NULL;
+    if (!b)
+        return NULL;
+    b->run = run;
+    b->argument = argument;
+    name_creator(b, return_address);
+    return b;
+}
+
+void birth_free(struct birth *b)
+{
+    if (b)
+        atomic_store(&b->is_taken, 0);
+}
+
+void *birth_begin(struct birth *b, void **argument)
+{
+    char creator[sizeof b->creator];
+    void *run = b->run;
+    *argument = b->argument;
+    memcpy(creator, b->creator, sizeof creator);
+    birth_free(b);
+    agent_thread_begin(creator);
+    return run;
+}
