@@ -121,5 +121,6 @@ void build_stages(struct build *b);
 // queues.c, machine.c
 void build_queues(struct build *b);
 void build_machine(struct build *b);
+void build_scheduler(struct build *b);
 
 #endif

@@ -34,6 +34,7 @@ struct facts *facts_new(const struct model *m, const struct facts_options *optio
     build_startup(&b);
     build_stages(&b);
     build_queues(&b);
+    build_scheduler(&b);
     build_machine(&b);
     build_fini(&b);
     return f;

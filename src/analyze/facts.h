@@ -56,6 +56,14 @@ struct facts_stage {
                              // where known
 };
 
+// Why the scheduler saw a thread leave the CPU.
+enum facts_scheduler {
+    FACTS_SCHEDULER_SLEEP,    // asleep
+    FACTS_SCHEDULER_DISK,     // in uninterruptible sleep: storage, mostly
+    FACTS_SCHEDULER_RUNNABLE, // pushed off, or woken and not yet back
+    FACTS_SCHEDULER_COUNT
+};
+
 struct facts_thread {
     uint32_t thread;           // index into model.threads
     struct facts_split whole;  // its wall time, in and out of spans, over its life
@@ -74,6 +82,10 @@ struct facts_thread {
     uint64_t idle_ns;  // steady, blocked until another thread acts: queues, joins, locks
     uint64_t lock_ns;  // part of idle_ns: for a mutex or a read-write lock
     uint64_t paced_ns; // steady, blocked by a clock, a device, a pipe or a peer
+    int has_scheduler; // the scheduler's events tell of it
+    uint64_t scheduler_ns[FACTS_SCHEDULER_COUNT]; // steady
+    uint64_t wakings;                             // over its life
+    uint32_t waker_tid, waker_count; // the thread that woke it most; count 0: not known
 };
 
 // Steady time in which it waited neither for other threads nor for its source or a clock.
@@ -154,7 +166,9 @@ struct facts {
     double residual_ratio;     // |wall - sum| / wall
     double cpu_residual_ratio; // |kernel's CPU - ours| / wall of the threads where it is known; <0:
                                // none
-    int split_is_measured;     // 0: no process could tell CPU from waiting
+    double scheduler_residual_ratio; // |the scheduler's waiting - ours| / wall of the threads where
+                                     // it is known; <0: none
+    int split_is_measured;           // 0: no process could tell CPU from waiting
     double overhead_ratio; // estimate of our own cost in the target: spans x cost per span / wall
     uint64_t dropped_records;
     struct facts_machine machine;

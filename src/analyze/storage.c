@@ -41,13 +41,31 @@ struct storage storage_look(const struct facts *f)
     return s;
 }
 
+// What the scheduler saw of the same thread: waits for storage are uninterruptible. Whether it
+// agrees that most of the I/O was such.
+static int confirm_scheduler(
+    const struct facts *f, const struct storage *s, struct arena *a, struct finding *out)
+{
+    if (!s->thread->has_scheduler)
+        return 0;
+    const double ratio = look_ratio(f, s->thread->scheduler_ns[FACTS_SCHEDULER_DISK]);
+    const int agrees = ratio >= s->blocked_ratio / 2;
+    look_add(a, out,
+        (struct evidence){
+            .kind = EVIDENCE_MEASURED, .value = ratio, .unit = "ratio", .signal = agrees ? 2 : 0},
+        "the scheduler saw it in uninterruptible sleep, as for storage, for %d %% of the time",
+        look_percent(ratio));
+    return agrees;
+}
+
 int storage_confirm(
     const struct facts *f, const struct storage *s, struct arena *a, struct finding *out)
 {
+    const int is_seen = confirm_scheduler(f, s, a, out);
     const double psi = f->machine.psi_io_ratio;
     const int is_cold = s->cold_ratio >= COLD_RATIO, is_pressed = psi >= PRESSURE_RATIO;
     const int is_warm = s->cold_ratio >= 0 && s->cold_ratio < WARM_RATIO && psi < NO_PRESSURE_RATIO;
-    const int result = is_cold || is_pressed ? 1 : is_warm ? -1 : 0;
+    const int result = is_cold || is_pressed || is_seen ? 1 : is_warm ? -1 : 0;
     if (s->cold_ratio >= 0)
         look_add(a, out,
             (struct evidence){.kind = EVIDENCE_MEASURED,

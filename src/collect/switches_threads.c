@@ -43,6 +43,12 @@ static struct switches_thread *thread_get(struct switches_threads *t, uint32_t t
     return thread;
 }
 
+static struct switches_thread *thread_find(const struct switches_threads *t, uint32_t tid)
+{
+    struct switches_thread *thread = t->slots ? slot_of(t->at, t->slots, tid) : NULL;
+    return thread && thread->tid ? thread : NULL;
+}
+
 void switches_threads_fini(struct switches_threads *t)
 {
     free(t->at);
@@ -77,7 +83,11 @@ static void wait_add(const struct switches_thread *thread, uint64_t now_ns, uint
 
 void switches_threads_take(struct switches_threads *t, const struct switches_event *event)
 {
-    struct switches_thread *thread = event->tid ? thread_get(t, event->tid) : NULL;
+    // Whom the target's threads wake need not be of the target: it is when it was seen to leave a
+    // CPU.
+    struct switches_thread *thread = !event->tid                   ? NULL
+                                     : event->kind == SWITCHES_OUT ? thread_get(t, event->tid)
+                                                                   : thread_find(t, event->tid);
     if (!thread)
         return;
     switch (event->kind) {

@@ -174,6 +174,12 @@ static void fill_collection(struct document *d)
             f->dropped_records ? figure_count(d->arena, f->dropped_records) : "no"),
         DOCUMENT_MEASURED);
     document_add_pair(b, "own cost", cost_text(d), DOCUMENT_ESTIMATED);
+    if (f->scheduler_residual_ratio >= 0)
+        document_add_pair(b, "checked",
+            arena_printf(d->arena,
+                "the scheduler's own account of waiting differs from ours by %s of wall time",
+                figure_percent(d->arena, f->scheduler_residual_ratio)),
+            DOCUMENT_DERIVED);
     if (d->methods.count)
         document_add_pair(b, "methods", methods_text(d), DOCUMENT_PLAIN);
     document_add_pair(b, "kinds",

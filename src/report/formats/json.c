@@ -216,6 +216,22 @@ static struct json *write_reconciliation(const struct facts *f)
     put_seconds(object, "wall_s", f->wall_ns);
     json_put_real(object, "residual_ratio", f->residual_ratio);
     put_ratio(object, "cpu_residual_ratio", f->cpu_residual_ratio);
+    put_ratio(object, "scheduler_residual_ratio", f->scheduler_residual_ratio);
+    return object;
+}
+
+// What the scheduler's events say, or null.
+static struct json *write_scheduler(const struct facts_thread *f)
+{
+    if (!f->has_scheduler)
+        return json_null();
+    struct json *object = json_object();
+    put_seconds(object, "sleep_s", f->scheduler_ns[FACTS_SCHEDULER_SLEEP]);
+    put_seconds(object, "disk_s", f->scheduler_ns[FACTS_SCHEDULER_DISK]);
+    put_seconds(object, "runnable_s", f->scheduler_ns[FACTS_SCHEDULER_RUNNABLE]);
+    put_count(object, "wakings", f->wakings);
+    json_put(object, "woken_most_by", f->waker_count ? json_int(f->waker_tid) : json_null());
+    put_count(object, "woken_by_it", f->waker_count);
     return object;
 }
 
@@ -243,6 +259,7 @@ static struct json *write_threads(const struct document *d)
         put_seconds(steady, "wall_s", f->steady.wall_ns);
         put_split(steady, &f->steady);
         json_put(row, "steady", steady);
+        json_put(row, "scheduler", write_scheduler(f));
         put_count(row, "dropped_spans", t->dropped_records);
         const struct model_span *open = document_open_call(t);
         json_put(row, "open_call",
