@@ -2,6 +2,8 @@
 // See attrs.h. Called for spans that carry more than a time. Allocates nothing.
 #include "agent/attrs.h"
 
+#include "agent/split.h"
+
 void attrs_write_one(
     struct agent_thread *t, uint32_t depth, enum trace_attr_key key, uint32_t aux, uint64_t value)
 {
@@ -12,8 +14,21 @@ void attrs_write_one(
     trace_writer_commit(&t->writer, sizeof *a);
 }
 
-static void write_values(struct agent_thread *t, const struct agent_values *v, uint32_t depth)
+// What is kept while the span is open is the count at its beginning.
+static void settle_faults(struct agent_values *v)
 {
+    const unsigned at = TRACE_ATTR_FAULTS - TRACE_ATTR_FILE;
+    uint64_t minor;
+    uint32_t major;
+    split_faults(&minor, &major);
+    v->value[at] = minor - v->value[at];
+    v->aux[at] = major - v->aux[at];
+}
+
+static void write_values(struct agent_thread *t, struct agent_values *v, uint32_t depth)
+{
+    if (v->bits & 1u << (TRACE_ATTR_FAULTS - TRACE_ATTR_FILE))
+        settle_faults(v);
     for (uint32_t bits = v->bits; bits; bits &= bits - 1) {
         const unsigned at = (unsigned)__builtin_ctz(bits);
         attrs_write_one(

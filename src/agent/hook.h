@@ -73,7 +73,10 @@ static inline struct hook_span hook_begin(struct hook_name *name, uintptr_t stac
     uint16_t id = hook_id(name);
     if (!id)
         return (struct hook_span){0, stack};
-    return (struct hook_span){span_begin(id, name->cause, name->flags, stack), stack};
+    uint32_t token = span_begin(id, name->cause, name->flags, stack);
+    if (__builtin_expect(agent.long_names[id / 64 % (AGENT_NAMES / 64)] >> id % 64 & 1, 0))
+        span_faults(token);
+    return (struct hook_span){token, stack};
 }
 
 // The same for a name of a group: not recorded when the innermost open span is of the same group,

@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+_Static_assert(AGENT_NAMES == NAMES_LIMIT, "a bit for each name");
+
 #define INDEX_SLOTS (NAMES_LIMIT * 2u)
 #define POOL_BYTES (256u << 10)
 #define TEXT_LIMIT_BYTES 200u

@@ -43,6 +43,7 @@ static void set_scale(void)
     agent.short_ticks = ticks_of_ns(20000);
     agent.idle_ticks = ticks_of_ns(1000000);
     agent.second_ticks = ticks_of_ns(1000000000);
+    agent.long_ticks = ticks_of_ns(1000000);
 }
 
 static void map_control(void)

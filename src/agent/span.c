@@ -223,6 +223,13 @@ int span_fold_fast(struct agent_thread *t, uint64_t now)
     return fold != NULL;
 }
 
+static void note_long(const struct agent_frame *f, uint64_t dur)
+{
+    if (dur >= agent.long_ticks && f->what.name < AGENT_NAMES && !(f->what.flags & AGENT_MARK))
+        __atomic_fetch_or(&agent.long_names[f->what.name / 64], (uint64_t)1 << f->what.name % 64,
+            __ATOMIC_RELAXED);
+}
+
 // Takes the innermost span off the stack and records it.
 static void close_top(struct agent_thread *t, uint64_t now)
 {
@@ -241,6 +248,7 @@ static void close_top(struct agent_thread *t, uint64_t now)
         if (f[-1].what.fold_count)
             flush_folds(t, index - 1);
         flush_folds(t, index);
+        note_long(f, dur);
         if (f->what.switches || f->what.attr_bits)
             agent_reserve(t, SPAN_GROUP_BYTES);
         if (f->what.switches)
@@ -283,6 +291,16 @@ void span_end_slow(struct agent_thread *t, uint32_t token, uintptr_t stack)
     span_guard(t, AGENT_INSIDE);
     close_down_to(t, token);
     span_guard(t, AGENT_FREE);
+}
+
+void span_faults(uint32_t token)
+{
+    uint64_t minor;
+    uint32_t major;
+    int saved_errno = errno;
+    split_faults(&minor, &major);
+    span_value_aux(token, TRACE_ATTR_FAULTS, minor, major);
+    errno = saved_errno;
 }
 
 void span_close_all(struct agent_thread *t)

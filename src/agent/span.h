@@ -33,6 +33,9 @@ int span_fold_fast(struct agent_thread *t, uint64_t now);
 // Now, after charging the time off the CPU since the last boundary to the innermost open span.
 uint64_t span_now(struct agent_thread *t);
 
+// Its page faults from here on go with the innermost open span, given its token. Keeps errno.
+void span_faults(uint32_t token);
+
 // Closes all open spans of a thread that ends, and writes what was held back.
 void span_close_all(struct agent_thread *t);
 

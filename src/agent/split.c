@@ -110,3 +110,11 @@ uint64_t split_voluntary_switches(uint64_t *major_faults)
     *major_faults = (uint64_t)usage.ru_majflt;
     return (uint64_t)usage.ru_nvcsw;
 }
+
+void split_faults(uint64_t *minor, uint32_t *major)
+{
+    struct rusage usage = {0};
+    (void)getrusage(RUSAGE_THREAD, &usage);
+    *minor = (uint64_t)usage.ru_minflt;
+    *major = (uint32_t)usage.ru_majflt;
+}

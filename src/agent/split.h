@@ -26,4 +26,7 @@ void split_allow_fast(struct agent_thread *t, int is_allowed);
 // page faults were read from a file or from swap.
 uint64_t split_voluntary_switches(uint64_t *major_faults);
 
+// Page faults of the calling thread so far; both 0 when they are not known.
+void split_faults(uint64_t *minor, uint32_t *major);
+
 #endif

@@ -172,6 +172,8 @@ enum agent_state { AGENT_IDLE, AGENT_STARTING, AGENT_ON, AGENT_OFF };
 
 enum agent_control { AGENT_RECORD = 0, AGENT_AGGREGATE = 1, AGENT_STOP = 2 };
 
+#define AGENT_NAMES 4096u // numbers of names, see names.h
+
 struct agent {
     _Atomic uint32_t state; // enum agent_state
     int clock_is_tsc;
@@ -184,6 +186,9 @@ struct agent {
     enum trace_split_method split_method;
     // enum agent_control, then (8 bytes on) the time of the launcher's last round; it writes both.
     const volatile uint32_t *control;
+    // A bit for each name of which a call was long enough to be worth two looks at its page faults.
+    uint64_t long_names[AGENT_NAMES / 64];
+    uint64_t long_ticks;
     struct trace_process *process; // mapped process file; NULL: none
     struct trace_place place;
     _Atomic(struct agent_thread *) all; // every thread block ever made

@@ -44,6 +44,7 @@ struct stage_sum {
     uint64_t thread_ns, thread_work_ns; // own time on the thread being walked; without waiting
     struct hist *latency;               // of the calls of which durations are known; NULL: none yet
     struct facts_folded folded;
+    uint64_t minor_faults, major_faults;
     uint64_t bucketed_calls; // of folded.calls: their durations were written
 };
 

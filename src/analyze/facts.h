@@ -50,6 +50,9 @@ struct facts_stage {
     uint32_t threads;         // that spent own time in it
     double occupancy_ratio;   // own time / (threads x steady)
     uint64_t bytes, pixels;
+    // Page faults of its outermost calls, where it was worth to count them (calls of a name that
+    // took a millisecond before).
+    uint64_t minor_faults, major_faults;
     struct facts_latency latency; // of its outermost calls that were recorded one by one
     struct facts_folded folded;   // its other outermost calls
     uint64_t library_cpu_ns; // CPU of pool threads that worked for it (ONNX Runtime's, OpenCV's),

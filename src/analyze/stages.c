@@ -130,6 +130,8 @@ static void fill_stage(struct build *b, uint32_t stage, const struct facts_split
         s->occupancy_ratio = (double)split->wall_ns / ((double)sum->threads * (double)f->steady_ns);
     s->bytes = sum->bytes;
     s->pixels = sum->pixels;
+    s->minor_faults = sum->minor_faults;
+    s->major_faults = sum->major_faults;
     if (sum->latency)
         s->latency = build_latency(sum->latency);
     s->folded = folded_rest(sum);

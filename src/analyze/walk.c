@@ -8,11 +8,12 @@
 // A span that is open where the walk is.
 struct open_span {
     uint32_t index, parent;
-    int is_fold, is_root_fold;                    // root: it and all that enclose it are folds
-    int in_call;                                  // it or one that encloses it is a hooked call
-    int was_in_call;                              // one that encloses it is
-    int is_cut;                                   // by an edge of the window
-    uint64_t stages, bytes_stages, pixels_stages; // bits of the stages on the path, with attributes
+    int is_fold, is_root_fold; // root: it and all that enclose it are folds
+    int in_call;               // it or one that encloses it is a hooked call
+    int was_in_call;           // one that encloses it is
+    int is_cut;                // by an edge of the window
+    uint64_t stages, bytes_stages, pixels_stages,
+        faults_stages;    // bits of the stages on the path, with attributes
     uint64_t children_ns; // of a cut span: of its children within the window
 };
 
@@ -141,6 +142,20 @@ static inline void add_call(
     hist_add(stage->latency, s->dur_ns);
 }
 
+static void add_faults(struct walk *w, const struct model_span *s, const struct open_span *above,
+    struct open_span *here)
+{
+    const struct name_info *info = &w->b->info.at[s->name];
+    const struct model_value *faults = model_value_find(w->t, s, TRACE_ATTR_FAULTS);
+    if (!faults)
+        return;
+    here->faults_stages |= info->stage_bit;
+    if (above->faults_stages & info->stage_bit)
+        return;
+    w->b->stages.at[info->stage].minor_faults += faults->value;
+    w->b->stages.at[info->stage].major_faults += faults->aux;
+}
+
 static void add_attrs(struct walk *w, const struct model_span *s, const struct open_span *above,
     struct open_span *here)
 {
@@ -153,6 +168,7 @@ static void add_attrs(struct walk *w, const struct model_span *s, const struct o
         stage->bytes += a->bytes;
     if (pixels && !(above->pixels_stages & info->stage_bit))
         stage->pixels += pixels;
+    add_faults(w, s, above, here);
     here->bytes_stages |= a->bytes ? info->stage_bit : 0;
     here->pixels_stages |= pixels ? info->stage_bit : 0;
 }
@@ -294,7 +310,8 @@ static inline void take_span(struct walk *w, uint32_t index)
         .is_cut = !is_inside && !s->is_fold && inside_ns > 0,
         .stages = above->stages | info.stage_bit,
         .bytes_stages = above->bytes_stages,
-        .pixels_stages = above->pixels_stages};
+        .pixels_stages = above->pixels_stages,
+        .faults_stages = above->faults_stages};
     if (__builtin_expect(is_inside, 1)) {
         add_to_name(w, s, split, s->self_ns, above->in_call);
     } else {

@@ -120,10 +120,12 @@ enum trace_attr_key {
     TRACE_ATTR_INPUT = 16,    // value: address of the first byte of the input
     TRACE_ATTR_OUTPUT = 17,   // value: address of the first byte of the output
     TRACE_ATTR_THREADS = 18,  // value: threads of the pool that the call works with
-    TRACE_ATTR_FAULTS = 19,   // value: minor page faults in the span's own time; aux: major ones
-    TRACE_ATTR_FRESH = 20,    // value: bytes that the span's own calls mapped anew
-    TRACE_ATTR_ACCEL = 21,    // value: nanoseconds that an accelerator worked for the call
-    TRACE_ATTR_PTS = 22,      // value: microseconds of the frame's or packet's presentation time
+    // value: minor page faults while it was open, what it called included; aux: major ones. Of
+    // calls of names that took a millisecond before.
+    TRACE_ATTR_FAULTS = 19,
+    TRACE_ATTR_FRESH = 20, // value: bytes that the span's own calls mapped anew
+    TRACE_ATTR_ACCEL = 21, // value: nanoseconds that an accelerator worked for the call
+    TRACE_ATTR_PTS = 22,   // value: microseconds of the frame's or packet's presentation time
     // Of a FOLD, one for each bucket: value: calls whose durations (what they called included) are
     // in the bucket; aux: the bucket (trace_bucket_of).
     TRACE_ATTR_CALLS_OF = 23,

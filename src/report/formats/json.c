@@ -174,6 +174,8 @@ static struct json *write_stage(const struct document *d, const struct facts_sta
     json_put_real(object, "share", s->share_ratio);
     put_split(object, &s->split);
     json_put_int(object, "threads", s->threads);
+    put_count(object, "minor_faults", s->minor_faults);
+    put_count(object, "major_faults", s->major_faults);
     json_put_real(object, "occupancy", s->occupancy_ratio);
     put_ms(object, "p50_ms", l->p50_ns, l->n > 0);
     put_ms(object, "p95_ms", l->p95_ns, l->p95_is_valid);
