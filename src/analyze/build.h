@@ -43,6 +43,8 @@ struct stage_sum {
     uint32_t threads;
     uint64_t thread_ns, thread_work_ns; // own time on the thread being walked; without waiting
     struct hist *latency;               // of the calls of which durations are known; NULL: none yet
+    struct hist *images; // of whole pictures, once one of many calls was seen; NULL: none yet
+    int has_elapsed;     // one was
     struct facts_folded folded;
     uint64_t minor_faults, major_faults;
     uint64_t bucketed_calls; // of folded.calls: their durations were written

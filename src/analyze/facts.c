@@ -11,8 +11,10 @@
 
 static void build_fini(struct build *b)
 {
-    for (size_t i = 0; i < b->stages.count; i++)
+    for (size_t i = 0; i < b->stages.count; i++) {
         hist_free(&b->stages.at[i].latency);
+        hist_free(&b->stages.at[i].images);
+    }
     vec_fini(&b->info);
     vec_fini(&b->names);
     vec_fini(&b->stages);

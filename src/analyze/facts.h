@@ -54,7 +54,8 @@ struct facts_stage {
     // took a millisecond before).
     uint64_t minor_faults, major_faults;
     struct facts_latency latency; // of its outermost calls that were recorded one by one
-    struct facts_folded folded;   // its other outermost calls
+    int is_of_images; // no: of whole pictures, from the first of their many calls to the last
+    struct facts_folded folded; // its other outermost calls
     uint64_t library_cpu_ns; // CPU of pool threads that worked for it (ONNX Runtime's, OpenCV's),
                              // where known
 };

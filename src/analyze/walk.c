@@ -128,11 +128,24 @@ static void add_folded(
         sum->max_ns = max_ns;
 }
 
-// An outermost call of its stage that ended in the window.
-static inline void add_call(
+// A picture that took many calls is timed from the first of them on.
+static void add_image(
     struct stage_sum *stage, const struct model_thread *t, const struct model_span *s)
 {
+    const struct model_value *elapsed = model_value_find(t, s, TRACE_ATTR_ELAPSED);
+    if (!stage->images)
+        stage->images = hist_new();
+    stage->has_elapsed |= elapsed != NULL;
+    hist_add(stage->images, elapsed ? elapsed->value : s->dur_ns);
+}
+
+// An outermost call of its stage that ended in the window.
+static inline void add_call(struct stage_sum *stage, const struct model_thread *t,
+    const struct model_span *s, unsigned flags)
+{
     stage->calls += s->calls;
+    if (__builtin_expect(flags & NAME_IMAGE, 0) && !s->is_fold)
+        add_image(stage, t, s);
     if (s->is_fold) {
         add_folded(stage, t, s);
         return;
@@ -322,7 +335,7 @@ static inline void take_span(struct walk *w, uint32_t index)
     if (end_ns > b->from_ns && end_ns <= b->to_ns) {
         b->names.at[s->name].calls += s->calls;
         if (!(above->stages & info.stage_bit))
-            add_call(&b->stages.at[info.stage], w->t, s);
+            add_call(&b->stages.at[info.stage], w->t, s, info.flags);
         if (s->attrs != MODEL_NONE)
             add_attrs(w, s, above, &here);
     }

@@ -11,7 +11,8 @@ const char *note_name(enum note_key key)
         "waited_for", "switches", "longest_ns", "bytes", "width_px", "height_px", "channels",
         "batch", "source_width_px", "source_height_px", "scale", "item", "file", "offset_bytes",
         "resident_pages", "colour_code", "filter", "dtype", "elements", "session", "input",
-        "output", "threads", "faults", "fresh_bytes", "accelerator_ns", "pts_us", "calls_of"};
+        "output", "threads", "faults", "fresh_bytes", "accelerator_ns", "pts_us", "calls_of",
+        "elapsed_ns"};
     return names[key];
 }
 
@@ -85,7 +86,7 @@ static void add_values(
     for (uint32_t at = first; at; at = t->values.at[at - 1].next) {
         const struct model_value *v = &t->values.at[at - 1];
         const uint32_t bit = 1u << v->key;
-        if (!(seen & bit) && v->key < TRACE_ATTR_CALLS_OF)
+        if (!(seen & bit) && v->key < TRACE_ATTR_KEY_COUNT && v->key != TRACE_ATTR_CALLS_OF)
             add_value(notes, count, v);
         seen |= bit;
     }

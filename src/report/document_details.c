@@ -120,6 +120,18 @@ static void add_latency(struct document *d, struct document_block *b, const stru
     row->cells[8] = arena_printf(d->arena, "%.0f %%", s->occupancy_ratio * 100);
 }
 
+// A picture that is made row by row has no call of its own.
+static void note_images(struct document *d)
+{
+    for (size_t i = 0; i < d->facts->stages.count; i++)
+        if (d->facts->stages.at[i].is_of_images)
+            document_add(d, DOCUMENT_TEXT,
+                arena_printf(d->arena,
+                    "%s: of whole pictures, from the first call on each to the last, what the "
+                    "program did in between included.",
+                    document_stage_text(d, d->facts->stages.at[i].stage)));
+}
+
 // "decode 29,751 (mean 77.4 us, longest 1.89 ms)", for each stage that has such calls.
 static void note_folded(struct document *d)
 {
@@ -136,6 +148,7 @@ static void note_folded(struct document *d)
             buf_printf(&text, ", longest %s", figure_duration(d->arena, folded->max_ns));
         buf_puts(&text, ")");
     }
+    note_images(d);
     if (text.length_bytes)
         document_add(d, DOCUMENT_TEXT,
             arena_printf(d->arena,

@@ -10,7 +10,7 @@ static const char *const causes[TRACE_CAUSE_COUNT] = {
 static const char *const keys[TRACE_ATTR_KEY_COUNT] = {"none", "bytes", "shape", "scale", "item",
     "caller", "source", "open", "file", "offset", "resident", "colour", "filter", "dtype",
     "elements", "session", "input", "output", "threads", "faults", "fresh", "accel", "pts",
-    "calls_of"};
+    "calls_of", "elapsed"};
 static const char *const item_ops[] = {"begin", "use", "end", "join", "many"};
 static const char *const queue_ops[] = {"put", "get"};
 static const char *const thread_ops[] = {"start", "seen", "end"};

@@ -129,6 +129,8 @@ enum trace_attr_key {
     // Of a FOLD, one for each bucket: value: calls whose durations (what they called included) are
     // in the bucket; aux: the bucket (trace_bucket_of).
     TRACE_ATTR_CALLS_OF = 23,
+    // value: ns since the first call on the same picture, of the call that ends it.
+    TRACE_ATTR_ELAPSED = 24,
     TRACE_ATTR_KEY_COUNT
 };
 

@@ -23,7 +23,8 @@ CAUSES = ("other", "io", "net", "lock", "gil", "accel", "sleep")
 
 # The attributes from FILE on, by their names in enum trace_attr_key.
 VALUES = dict(enumerate(("FILE", "OFFSET", "RESIDENT", "COLOUR", "FILTER", "DTYPE", "ELEMENTS", "SESSION",
-                         "INPUT", "OUTPUT", "THREADS", "FAULTS", "FRESH", "ACCEL", "PTS"), start=8))
+                         "INPUT", "OUTPUT", "THREADS", "FAULTS", "FRESH", "ACCEL", "PTS", "CALLS_OF", "ELAPSED"),
+                        start=8))
 
 # `cause` and `off_ns`: of the time off the CPU; None and 0 where there was none, and for folded calls.
 # `values`: {name in VALUES: (value, aux)}.

@@ -28,6 +28,13 @@ def check_decode(host):
     assert (half.shape, half.source, half.scale) == \
         ((WIDTH // 2, HEIGHT // 2, 3, 0), (WIDTH, HEIGHT), (4, 8)), half
     assert one(trace, "jpeg_start_compress").shape == (WIDTH, HEIGHT, 3, 0)
+    # From the first call on a picture to the one that ends it, which is never folded away.
+    rates = []
+    for start, end in zip((full, half), named(trace, "jpeg_finish_decompress")):
+        least = end.end - (start.end - start.duration)
+        assert least > 0 and end.values["ELAPSED"][0] > 0, (start, end)
+        rates.append(end.values["ELAPSED"][0] / least)
+    assert len(rates) == 2 and 0.5 < rates[0] / rates[1] < 2, rates
     sources = named(trace, "jpeg_mem_src")
     assert sum(span.bytes for span in sources) == 2 * encoded_bytes(output), sources
     rows = [span for span in trace.spans if span.name == "jpeg_read_scanlines"]
@@ -67,6 +74,8 @@ def check_damaged(host):
         (rows, calls(trace, "jpeg_read_scanlines"))
     assert calls(trace, "jpeg_start_decompress") == count + 1
     assert max(span.depth for span in trace.spans) <= 3, "abandoned spans pile up"
+    # Pictures that were given up took no time that could be told.
+    assert len([span for span in named(trace, "jpeg_finish_decompress") if "ELAPSED" in span.values]) == 1
     last = named(trace, "jpeg_start_decompress")[-1]
     assert last.depth == 0 and last.shape == (WIDTH // 4, HEIGHT // 4, 3, 0), last
 

@@ -5,6 +5,7 @@
 // handler that leaves by longjmp past these functions is fine: the span stack drops what it
 // skipped. Threads: any.
 #include "agent/hook.h"
+#include "agent/hooks/picture.h"
 
 #include <assert.h>
 
@@ -98,17 +99,26 @@ static inline void note_encode(const struct hook_span *s, const struct jpeg_comp
         ARGS(jpeg, rows, n))
 #define ONE(kind, id) kind(id, PARAMS(void *jpeg), ARGS(jpeg))
 
+// The first call on a picture, and the last.
+#define FIRST(id, params, args)                                                                    \
+    HOOK_NOTED(uintptr_t, id, "decode", AGENT_FOLD_SHORT | AGENT_GROUP_LIBJPEG,                    \
+        picture_begin(&span, jpeg), HOOK_NOTHING, PARAMS(params), ARGS(args))
+#define LAST(id, is_made)                                                                          \
+    HOOK_NOTED(uintptr_t, id, "decode", AGENT_FOLD_SHORT | AGENT_GROUP_LIBJPEG, HOOK_NOTHING,      \
+        picture_end(&span, jpeg, is_made), PARAMS(void *jpeg), ARGS(jpeg))
+
 // ---- Decoding. ----
-JPEG_CALL(jpeg_start_decompress, "decode", 0, note_decode(&span, jpeg),
-    PARAMS(struct jpeg_decompress *jpeg), ARGS(jpeg))
-DECODE(jpeg_read_header, PARAMS(void *jpeg, int need_image), ARGS(jpeg, need_image))
+HOOK_NOTED(uintptr_t, jpeg_start_decompress, "decode", AGENT_GROUP_LIBJPEG,
+    picture_begin(&span, jpeg), note_decode(&span, jpeg), PARAMS(struct jpeg_decompress *jpeg),
+    ARGS(jpeg))
+FIRST(jpeg_read_header, PARAMS(void *jpeg, int need_image), ARGS(jpeg, need_image))
 ONE(DECODE, jpeg_consume_input)
 DECODE(jpeg_start_output, PARAMS(void *jpeg, int scan), ARGS(jpeg, scan))
 ONE(DECODE, jpeg_finish_output)
-ONE(DECODE, jpeg_finish_decompress)
+LAST(jpeg_finish_decompress, (int)done)
 ONE(DECODE, jpeg_read_coefficients)
-ONE(DECODE, jpeg_abort_decompress)
-ONE(DECODE, jpeg_destroy_decompress)
+LAST(jpeg_abort_decompress, 0)
+LAST(jpeg_destroy_decompress, 0)
 DECODE(jpeg_skip_scanlines, PARAMS(void *jpeg, unsigned n), ARGS(jpeg, n))
 DECODE(jpeg_crop_scanline, PARAMS(void *jpeg, unsigned *x, unsigned *width), ARGS(jpeg, x, width))
 DECODE(jpeg12_skip_scanlines, PARAMS(void *jpeg, unsigned n), ARGS(jpeg, n))
@@ -159,7 +169,7 @@ static const struct hook_function functions[] = {
     LINE(jpeg_consume_input, 0),
     LINE(jpeg_start_output, 0),
     LINE(jpeg_finish_output, 0),
-    LINE(jpeg_finish_decompress, 0),
+    LINE(jpeg_finish_decompress, HOOK_ATTR(ELAPSED)),
     LINE(jpeg_read_coefficients, 0),
     LINE(jpeg_abort_decompress, 0),
     LINE(jpeg_destroy_decompress, 0),

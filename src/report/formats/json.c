@@ -174,6 +174,7 @@ static struct json *write_stage(const struct document *d, const struct facts_sta
     json_put_real(object, "share", s->share_ratio);
     put_split(object, &s->split);
     json_put_int(object, "threads", s->threads);
+    json_put_bool(object, "is_of_images", s->is_of_images);
     put_count(object, "minor_faults", s->minor_faults);
     put_count(object, "major_faults", s->major_faults);
     json_put_real(object, "occupancy", s->occupancy_ratio);
