@@ -72,6 +72,20 @@ packages_install() {
     rm -f "$log"
 }
 
+# packages_follow: what the tests of the hooks follow, as far as this release has it.
+packages_follow() {
+    local missing known=() name
+    mapfile -t missing < <(packages_missing $(packages_named follow))
+    for name in "${missing[@]}"; do
+        if apt-cache show "$name" >/dev/null 2>&1; then
+            known+=("$name")
+        else
+            say "this release has no package $name: the tests that need it are skipped"
+        fi
+    done
+    [ ${#known[@]} -eq 0 ] || packages_install "${known[@]}"
+}
+
 # packages_ensure SET...: everything in these sets is installed when this returns.
 packages_ensure() {
     local missing
@@ -83,9 +97,13 @@ packages_ensure() {
             "Install the tools and libraries named in tools/packages.list in your system's way," \
             "then run this command again with LIGHTMETER_NO_PACKAGES=1."
     mapfile -t missing < <(packages_missing $(packages_named "$@"))
-    [ ${#missing[@]} -eq 0 ] && return 0
-    packages_install "${missing[@]}"
-    # A fresh machine had no package lists: only now can the version in some names be known.
-    mapfile -t missing < <(packages_missing $(packages_named "$@"))
-    [ ${#missing[@]} -eq 0 ] || packages_install "${missing[@]}"
+    if [ ${#missing[@]} -gt 0 ]; then
+        packages_install "${missing[@]}"
+        # A fresh machine had no package lists: only now can the version in some names be known.
+        mapfile -t missing < <(packages_missing $(packages_named "$@"))
+        [ ${#missing[@]} -eq 0 ] || packages_install "${missing[@]}"
+    fi
+    case " $* " in
+    *" test "*) packages_follow ;;
+    esac
 }
