@@ -72,10 +72,10 @@ packages_install() {
     rm -f "$log"
 }
 
-# packages_follow: what the tests of the hooks follow, as far as this release has it.
+# packages_follow [SET]: what the tests of the hooks follow, or another set, as far as this release has it.
 packages_follow() {
     local missing known=() name
-    mapfile -t missing < <(packages_missing $(packages_named follow))
+    mapfile -t missing < <(packages_missing $(packages_named "${1:-follow}"))
     for name in "${missing[@]}"; do
         if apt-cache show "$name" >/dev/null 2>&1; then
             known+=("$name")
@@ -96,14 +96,15 @@ packages_ensure() {
         die "this machine has no apt-get; the set-up knows Debian 12+ and Ubuntu only." \
             "Install the tools and libraries named in tools/packages.list in your system's way," \
             "then run this command again with LIGHTMETER_NO_PACKAGES=1."
-    mapfile -t missing < <(packages_missing $(packages_named "$@"))
+    mapfile -t missing < <(packages_missing $(packages_named "${@/hosts/}"))
     if [ ${#missing[@]} -gt 0 ]; then
         packages_install "${missing[@]}"
         # A fresh machine had no package lists: only now can the version in some names be known.
-        mapfile -t missing < <(packages_missing $(packages_named "$@"))
+        mapfile -t missing < <(packages_missing $(packages_named "${@/hosts/}"))
         [ ${#missing[@]} -eq 0 ] || packages_install "${missing[@]}"
     fi
     case " $* " in
-    *" test "*) packages_follow ;;
+    *" test "*) packages_follow ;;&
+    *" hosts "*) packages_follow hosts ;;
     esac
 }

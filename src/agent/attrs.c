@@ -4,6 +4,43 @@
 
 #include "agent/split.h"
 
+#include <string.h>
+
+// struct trace_attr in two stores; the place behind it.
+static inline uint8_t *put(
+    uint8_t *room, uint32_t depth, unsigned key, uint32_t aux, uint64_t value)
+{
+    const uint64_t record[2] = {
+        TRACE_ATTR | (uint64_t)depth << 8 | (uint64_t)key << 16 | (uint64_t)aux << 32, value};
+    memcpy(room, record, sizeof record);
+    return room + sizeof record;
+}
+
+static uint8_t *put_values(uint8_t *room, const struct agent_values *v, uint32_t depth)
+{
+    for (uint32_t bits = v->bits; bits; bits &= bits - 1) {
+        const unsigned at = (unsigned)__builtin_ctz(bits);
+        room = put(room, depth, TRACE_ATTR_FILE + at, v->aux[at], v->value[at]);
+    }
+    return room;
+}
+
+uint8_t *attrs_fill(
+    uint8_t *room, const struct agent_thread *t, const struct agent_frame *f, uint32_t index)
+{
+    const struct agent_shape *shape = &t->shapes[index];
+    const uint32_t depth = index - 1, bits = f->what.attr_bits;
+    if (bits & 1u << TRACE_ATTR_BYTES)
+        room = put(room, depth, TRACE_ATTR_BYTES, 0, f->bytes);
+    if (bits & 1u << TRACE_ATTR_SHAPE)
+        room = put(room, depth, TRACE_ATTR_SHAPE, shape->channels_batch, f->extent);
+    if (bits & 1u << TRACE_ATTR_SOURCE)
+        room = put(room, depth, TRACE_ATTR_SOURCE, 0, shape->source);
+    if (bits & 1u << TRACE_ATTR_SCALE)
+        room = put(room, depth, TRACE_ATTR_SCALE, 0, shape->scale);
+    return bits & AGENT_HAS_VALUES ? put_values(room, &t->values[index], depth) : room;
+}
+
 void attrs_write_one(
     struct agent_thread *t, uint32_t depth, enum trace_attr_key key, uint32_t aux, uint64_t value)
 {
@@ -25,29 +62,11 @@ static void settle_faults(struct agent_values *v)
     v->aux[at] = major - v->aux[at];
 }
 
-static void write_values(struct agent_thread *t, struct agent_values *v, uint32_t depth)
-{
-    if (v->bits & 1u << (TRACE_ATTR_FAULTS - TRACE_ATTR_FILE))
-        settle_faults(v);
-    for (uint32_t bits = v->bits; bits; bits &= bits - 1) {
-        const unsigned at = (unsigned)__builtin_ctz(bits);
-        attrs_write_one(
-            t, depth, (enum trace_attr_key)(TRACE_ATTR_FILE + at), v->aux[at], v->value[at]);
-    }
-}
-
 void attrs_write(struct agent_thread *t, const struct agent_frame *f, uint32_t index)
 {
-    const struct agent_shape *shape = &t->shapes[index];
-    uint32_t depth = index - 1;
-    if (f->what.attr_bits & 1u << TRACE_ATTR_BYTES)
-        attrs_write_one(t, depth, TRACE_ATTR_BYTES, 0, f->bytes);
-    if (f->what.attr_bits & 1u << TRACE_ATTR_SHAPE)
-        attrs_write_one(t, depth, TRACE_ATTR_SHAPE, shape->channels_batch, f->extent);
-    if (f->what.attr_bits & 1u << TRACE_ATTR_SOURCE)
-        attrs_write_one(t, depth, TRACE_ATTR_SOURCE, 0, shape->source);
-    if (f->what.attr_bits & 1u << TRACE_ATTR_SCALE)
-        attrs_write_one(t, depth, TRACE_ATTR_SCALE, 0, shape->scale);
-    if (f->what.attr_bits & AGENT_HAS_VALUES)
-        write_values(t, &t->values[index], depth);
+    if (attrs_have_faults(t, f))
+        settle_faults(&t->values[index]);
+    uint8_t *room = agent_room(t, ATTRS_BYTES);
+    if (room)
+        trace_writer_commit(&t->writer, (size_t)(attrs_fill(room, t, f, index) - room));
 }

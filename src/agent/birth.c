@@ -2,9 +2,10 @@
 // Places for the threads that are about to begin; see the header. Threads: any.
 #include "agent/birth.h"
 
+#include "agent/elf_object.h"
 #include "agent/thread.h"
 
-#include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 
 struct birth {
@@ -24,16 +25,16 @@ static struct birth *take_place(void)
     return NULL;
 }
 
+// Not by dladdr: that waits for a dlopen of another thread, which may wait for the new one.
 static void name_creator(struct birth *b, void *return_address)
 {
-    Dl_info info;
-    const char *name = "";
-    if (dladdr(return_address, &info) && info.dli_fname) {
-        const char *slash = strrchr(info.dli_fname, '/');
-        name = slash ? slash + 1 : info.dli_fname;
-    }
+    struct elf_object ignored;
+    const char *name = elf_object_owner((uintptr_t)return_address, &ignored);
+    if (name && !*name)
+        name = program_invocation_short_name;
     memset(b->creator, 0, sizeof b->creator);
-    memcpy(b->creator, name, strnlen(name, sizeof b->creator - 1));
+    if (name)
+        memcpy(b->creator, name, strnlen(name, sizeof b->creator - 1));
 }
 
 struct birth *birth_new(void *run, void *argument, void *return_address)

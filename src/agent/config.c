@@ -68,6 +68,8 @@ static void take_line(char *line)
     } else if (strcmp(word, "scale") == 0) {
         config.scale_mult = strtoull(take_word(&line), NULL, 10);
         config.scale_shift = (uint32_t)strtoul(take_word(&line), NULL, 10);
+    } else if (strcmp(word, "filters") == 0) {
+        config.filters = (uint32_t)strtoul(take_word(&line), NULL, 10);
     } else if (strcmp(word, "nohook") == 0 && config.no_hook_count < CONFIG_NO_HOOKS) {
         config.no_hooks[config.no_hook_count++] = take_word(&line);
     } else if (strcmp(word, "function") == 0) {

@@ -27,6 +27,7 @@ struct config {
     int clock_is_tsc;
     uint64_t scale_mult;
     uint32_t scale_shift;
+    uint32_t filters; // of system calls, that the launcher is under itself (seccomp)
     const char *no_hooks[CONFIG_NO_HOOKS];
     int no_hook_count;
     struct config_map maps[CONFIG_MAPS];

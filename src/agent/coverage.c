@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SETS_LIMIT 64
+#define SETS_LIMIT 128
 #define NAME_BYTES 64
 
 static struct {

@@ -54,6 +54,8 @@ enum descriptor_kind descriptor_ask(int fd, struct descriptor_file *file)
     enum descriptor_kind kind = DESCRIPTOR_UNKNOWN;
     if (file)
         *file = (struct descriptor_file){0, 0};
+    if (agent_is_quiet())
+        return kind;
     if (fd >= 0 && fstat(fd, &status) == 0) {
         kind = kind_of(fd, status.st_mode);
         if (file && S_ISREG(status.st_mode))

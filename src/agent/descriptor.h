@@ -102,13 +102,18 @@ struct descriptor_span {
 // now, which file, and where in it.
 void descriptor_settle(struct descriptor_span *s);
 
-static inline struct descriptor_span descriptor_begin(
-    int is_off, struct hook_name *names, int fd, int64_t at_bytes, uintptr_t stack)
+// In place: a struct that is made field by field and then copied in wider pieces has the processor
+// wait for its own stores.
+static inline void descriptor_begin(struct descriptor_span *s, int is_off, struct hook_name *names,
+    int fd, int64_t at_bytes, uintptr_t stack)
 {
-    struct descriptor_span s = {{0, stack}, names, 0, at_bytes, fd};
+    s->names = names;
+    s->done_bytes = 0;
+    s->at_bytes = at_bytes;
+    s->fd = fd;
+    s->span = (struct hook_span){0, stack};
     if (!is_off && agent_self->busy == AGENT_FREE)
-        s.span = hook_begin(&names[descriptor_kind(fd)], stack);
-    return s;
+        s->span = hook_begin(&names[descriptor_kind(fd)], stack);
 }
 
 static inline void descriptor_end(struct descriptor_span *s)
@@ -130,7 +135,7 @@ static inline void descriptor_bytes(struct descriptor_span *s, int64_t done_byte
 }
 
 #define DESCRIPTOR_SPAN(variable, is_off, names, fd, at_bytes)                                     \
-    __attribute__((cleanup(descriptor_end), unused)) struct descriptor_span variable =             \
-        descriptor_begin(is_off, names, fd, at_bytes, SPAN_STACK)
+    __attribute__((cleanup(descriptor_end), unused)) struct descriptor_span variable;              \
+    descriptor_begin(&variable, is_off, names, fd, at_bytes, SPAN_STACK)
 
 #endif

@@ -44,22 +44,34 @@ struct hook_set {
     // Its names are such as other libraries and programs have for functions of their own: only
     // functions that lie in one of `libraries` are hooked.
     int is_named_broadly;
+    // The symbol version of those of its functions that libc has in several; NULL: the newest.
+    const char *version;
 };
 
 // All sets in the registry's order, ended by NULL.
 extern const struct hook_set *const hook_sets[];
 
+// Gives the name its id, and returns what a span of it is (SPAN_WHAT). 0: nothing is named before
+// recording is on.
+__attribute__((cold)) uint32_t hook_what_first(struct hook_name *name);
+
 static inline uint16_t hook_id(struct hook_name *name)
 {
     uint16_t id = __atomic_load_n(&name->id, __ATOMIC_RELAXED);
-    if (__builtin_expect(!id, 0)) {
-        // Nothing is named before recording is on: the name goes into the process file.
-        if (!agent_thread_open())
-            return 0;
-        id = names_intern(name->text, name->stage, name->cause);
-        __atomic_store_n(&name->id, id, __ATOMIC_RELAXED);
-    }
-    return id;
+    return __builtin_expect(!id, 0) ? (uint16_t)hook_what_first(name) : id;
+}
+
+// What a span of the name is, in one load; the id in it is 0 until it has one.
+static inline uint32_t hook_what(const struct hook_name *name)
+{
+    typedef uint32_t __attribute__((may_alias)) word;
+    _Static_assert(offsetof(struct hook_name, flags) == offsetof(struct hook_name, cause) + 1 &&
+                       offsetof(struct hook_name, id) == offsetof(struct hook_name, cause) + 2 &&
+                       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+        "cause, flags and id are one word");
+    const char *at = (const char *)name + offsetof(struct hook_name, cause);
+    const uint32_t w = __atomic_load_n((const word *)(const void *)at, __ATOMIC_RELAXED);
+    return w >> 16 | w << 16;
 }
 
 // An open span of a hook; closed by its cleanup, so also when an exception passes.
@@ -68,15 +80,26 @@ struct hook_span {
     uintptr_t stack;
 };
 
+// Where the name has no id yet, or the fast path may not be taken.
+__attribute__((cold)) struct hook_span hook_begin_slow(struct hook_name *name, uintptr_t stack);
+
+// Adds to a span that is likely to be long what is worth knowing then.
+struct hook_span hook_begin_long(uint32_t token, uintptr_t stack);
+
+static inline struct hook_span hook_begin_as(struct hook_name *name, uint32_t what, uintptr_t stack)
+{
+    const uint32_t token = __builtin_expect(!!(uint16_t)what, 1) ? span_begin_fast(what, stack) : 0;
+    // Tail calls: nothing is kept across one.
+    if (__builtin_expect(!token, 0))
+        return hook_begin_slow(name, stack);
+    if (__builtin_expect(agent.long_names[what % AGENT_NAMES], 0))
+        return hook_begin_long(token, stack);
+    return (struct hook_span){token, stack};
+}
+
 static inline struct hook_span hook_begin(struct hook_name *name, uintptr_t stack)
 {
-    uint16_t id = hook_id(name);
-    if (!id)
-        return (struct hook_span){0, stack};
-    uint32_t token = span_begin(id, name->cause, name->flags, stack);
-    if (__builtin_expect(agent.long_names[id / 64 % (AGENT_NAMES / 64)] >> id % 64 & 1, 0))
-        span_faults(token);
-    return (struct hook_span){token, stack};
+    return hook_begin_as(name, hook_what(name), stack);
 }
 
 // The same for a name of a group: not recorded when the innermost open span is of the same group,
@@ -85,10 +108,11 @@ static inline struct hook_span hook_begin_outer(struct hook_name *name, uintptr_
 {
     const struct agent_thread *t = agent_self;
     const struct agent_frame *top = &t->frames[t->depth];
-    if ((name->flags & AGENT_GROUP) && ((top->what.flags ^ name->flags) & AGENT_GROUP) == 0 &&
-        stack < top->stack)
+    const uint32_t what = hook_what(name);
+    if ((what & AGENT_WHAT(AGENT_GROUP)) &&
+        ((top->what.word ^ what) & AGENT_WHAT(AGENT_GROUP)) == 0 && stack < top->stack)
         return (struct hook_span){0, stack};
-    return hook_begin(name, stack);
+    return hook_begin_as(name, what, stack);
 }
 
 static inline void hook_end(struct hook_span *s)
@@ -273,8 +297,10 @@ static inline void hook_wait_end(struct hook_span *s)
 
 #define HOOK_EXPORT __attribute__((visibility("default")))
 
-// The next definition of `symbol` after ours, looked up once; `version` names one of several, or
-// NULL.
+// Looks up the next definition of every interposed function, once, before the host has threads.
+void hook_find_nexts(void);
+
+// The next definition of `symbol` after ours; `version` names one of several, or NULL.
 void *hook_next(const char *symbol, const char *version);
 
 // The real dlsym, with the meaning that it has when called from this library.

@@ -45,10 +45,13 @@ __attribute__((noinline)) static void end_odd(struct agent_thread *t, uintptr_t 
 static void stage_end(void)
 {
     struct agent_thread *t = agent_self;
-    uint64_t now = clock_tsc();
-    if (__builtin_expect(
-            t->hindered != 0 || !span_close_fast(t, t->depth, now,
-                                    AGENT_FOLD | AGENT_FOLD_SHORT | AGENT_MARK, AGENT_MARK),
+    if (__builtin_expect(t->hindered != 0 || !t->depth, 0)) {
+        end_odd(t, SPAN_STACK);
+        return;
+    }
+    span_guard_fast(t, AGENT_INSIDE);
+    if (__builtin_expect(!span_close_fast(t, t->depth, clock_tsc(),
+                             AGENT_FOLD | AGENT_FOLD_SHORT | AGENT_MARK, AGENT_MARK),
             0))
         end_odd(t, SPAN_STACK);
 }

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-_Static_assert(AGENT_NAMES == NAMES_LIMIT, "a bit for each name");
+_Static_assert(AGENT_NAMES == NAMES_LIMIT, "a flag for each name");
 
 #define INDEX_SLOTS (NAMES_LIMIT * 2u)
 #define POOL_BYTES (256u << 10)

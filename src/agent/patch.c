@@ -10,7 +10,7 @@
 #include "agent/bridge.h"
 #include "agent/coverage.h"
 #include "agent/elf_object.h"
-#include "agent/original.h"
+#include "agent/library.h"
 #include "agent/python_gil.h"
 #include "agent/stage_map.h"
 #include "agent/symbols.h"
@@ -19,12 +19,17 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define OBJECTS_LIMIT 2048
+#define HOLD_ROUNDS 1000 // about a tenth of a second: a scan takes some milliseconds
+#define HOLD_ROUND_NS 100000
 
 static struct {
     _Atomic int is_scanning, is_started;
+    _Atomic int is_child, is_opening_seen; // of a fork; it has opened a library itself
     _Atomic unsigned long long adds, subs;
     uint64_t listed[OBJECTS_LIMIT]; // keys of the objects there are
     size_t listed_count;
@@ -69,6 +74,7 @@ static int list_object(struct dl_phdr_info *info, size_t length, void *unused)
     if (atomic_exchange(&patch.subs, info->dlpi_subs) != info->dlpi_subs) {
         patch.seen_count = 0; // something was unloaded: another object may lie at its address
         stage_map_forget();
+        atomic_fetch_add(&library_unloads, 1);
         python_gil_forget();
     }
     if (patch.listed_count < OBJECTS_LIMIT)
@@ -122,7 +128,7 @@ static void store_slot(const struct elf_object *o, uintptr_t slot, void *value)
 static int is_wanted(const struct symbols_hit *hit, const void *original)
 {
     const struct hook_set *s = hook_sets[hit->set];
-    return !s->is_named_broadly || original_is_in(s->libraries, (uintptr_t)original);
+    return !s->is_named_broadly || library_is_any(s->libraries, (uintptr_t)original);
 }
 
 static void hook_slot(const struct elf_object *o, size_t index, uintptr_t slot, uintptr_t value,
@@ -210,7 +216,7 @@ static int patch_object(struct dl_phdr_info *info, size_t length, void *unused)
 static void scan(void)
 {
     int expected = 0;
-    if (!atomic_compare_exchange_strong(&patch.is_scanning, &expected, 1))
+    if (agent_is_quiet() || !atomic_compare_exchange_strong(&patch.is_scanning, &expected, 1))
         return;
     int saved_errno = errno;
     patch.listed_count = 0;
@@ -222,14 +228,47 @@ static void scan(void)
     atomic_store(&patch.is_scanning, 0);
 }
 
-void patch_forked(void)
+int patch_hold(void)
+{
+    for (int i = 0; i < HOLD_ROUNDS; i++) {
+        int expected = 0;
+        if (atomic_compare_exchange_strong(&patch.is_scanning, &expected, 1))
+            return 1;
+        if (agent_is_quiet())
+            return 0;
+        syscall(SYS_nanosleep, &(struct timespec){0, HOLD_ROUND_NS}, NULL);
+    }
+    return 0;
+}
+
+void patch_release(void)
 {
     atomic_store(&patch.is_scanning, 0);
 }
 
+// In a child that has not been here yet. (The second word of the page that a fork wipes.)
+void patch_see_fork(void)
+{
+    if (!agent.alive || atomic_load(&agent.alive[1]))
+        return;
+    atomic_store(&patch.is_scanning, 0);
+    atomic_store(&patch.is_child, 1);
+    atomic_store(&patch.is_opening_seen, 0);
+    atomic_store(&agent.alive[1], 1);
+}
+
+void patch_opening(void)
+{
+    patch_see_fork();
+    atomic_store(&patch.is_opening_seen, 1);
+}
+
 void patch_start(void)
 {
+    if (agent.alive)
+        atomic_store(&agent.alive[1], 1);
     symbols_fill();
+    elf_object_index_open();
     stage_map_start();
     atomic_store(&patch.is_started, 1);
     scan();
@@ -246,6 +285,11 @@ void patch_rescan(void)
 {
     int changed = 0;
     if (!atomic_load_explicit(&patch.is_started, memory_order_acquire))
+        return;
+    // Another thread of the parent may have held the list's lock in the fork; nobody releases it
+    // here. Whoever opens a library takes it anyway.
+    patch_see_fork();
+    if (atomic_load(&patch.is_child) && !atomic_load(&patch.is_opening_seen))
         return;
     dl_iterate_phdr(has_changed, &changed);
     if (changed)

@@ -20,8 +20,17 @@ void *patch_pointer(const char *name, void *original);
 // Whether `name` is one that patch_pointer may exchange.
 int patch_is_hooked(const char *name);
 
-// In a forked child: a scan that the fork cut short is not going on here.
-void patch_forked(void);
+// Waits until no scan is going on, not for ever, and keeps the next from beginning until
+// patch_release. 0: it could not; nothing is to be released. For a fork: a scan holds the loader's
+// list lock, which a child would never get.
+int patch_hold(void);
+void patch_release(void);
+
+// In a forked child, once: a scan that the fork cut short is not going on here.
+void patch_see_fork(void);
+
+// The calling thread is about to open a library.
+void patch_opening(void);
 
 // Writes what is covered, what is loaded but not reached, and what is absent, to the process file.
 void patch_report_coverage(void);

@@ -6,6 +6,7 @@
 #include "agent/process.h"
 
 #include "agent/config.h"
+#include "agent/hook.h"
 #include "agent/names.h"
 #include "agent/patch.h"
 #include "agent/split.h"
@@ -109,10 +110,30 @@ static int take_run_dir(void)
     return 0;
 }
 
+// The kernel's filters of this process's system calls; 0 where it does not tell. Asked with the
+// calls that the loader makes itself, so that a filter which lets programs start allows them.
+static uint32_t filter_count(void)
+{
+    static const char word[] = "\nSeccomp_filters:";
+    char text[4096];
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    const long n = syscall(SYS_read, fd, text, sizeof text - 1);
+    syscall(SYS_close, fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *at = strstr(text, word);
+    return at ? (uint32_t)strtoul(at + sizeof word - 1, NULL, 10) : 0;
+}
+
 static int start(void)
 {
     if (take_run_dir() < 0 || config_read(agent.place.run_dir) < 0)
         return -1;
+    if (filter_count() > config.filters) {
+        atomic_store(&agent.is_quiet, 1);
+        return -1;
+    }
     set_scale();
     agent.split_method = split_choose();
     if (make_alive_page() < 0 || open_process_file(0) < 0)
@@ -147,7 +168,7 @@ int process_restart(void)
     if (agent_is_forked()) {
         atomic_store(&agent.all, NULL);
         atomic_store(&agent.thread_count, 0);
-        patch_forked();
+        patch_see_fork();
         agent.process = NULL; // the parent's, not mapped here
         atomic_store(agent.alive, 1);
         failed = open_process_file(1);
@@ -193,6 +214,37 @@ void process_finish(enum process_end how)
     errno = saved_errno;
 }
 
+// Until no other thread is inside our own code, where it may be about to ask the kernel; not for
+// ever.
+static void wait_for_others(const struct agent_thread *self)
+{
+    for (const struct agent_thread *t = atomic_load(&agent.all); t; t = t->next_all) {
+        const volatile uint32_t *busy = &t->busy;
+        for (int i = 0; i < 1000 && t != self && t->depth_limit && *busy == AGENT_INSIDE; i++)
+            syscall(SYS_sched_yield);
+    }
+}
+
+void process_quiet(const char *why)
+{
+    static const volatile uint32_t stop[4] = {AGENT_STOP};
+    if (agent_is_quiet())
+        return;
+    const int saved_errno = errno;
+    struct agent_thread *self = agent_self;
+    if (atomic_load(&agent.state) == AGENT_ON && !agent_is_forked()) {
+        process_note(why);
+        patch_report_coverage();
+        agent.process->threads = atomic_load(&agent.thread_count);
+        agent_thread_end();
+    }
+    atomic_store(&agent.is_quiet, 1);
+    agent.control = stop;
+    wait_for_others(self);
+    atomic_store(&agent.state, AGENT_OFF);
+    errno = saved_errno;
+}
+
 static void fill_text(struct trace_text *r, const char *const *parts, int count)
 {
     char *out = (char *)(r + 1);
@@ -215,6 +267,10 @@ void process_text(enum trace_text_use use, uint16_t id, uint32_t subject, uint32
     for (int i = 0; i < count; i++)
         length += strlen(parts[i]);
     uint64_t room = sizeof(struct trace_text) + ((length + 15) & ~(uint64_t)15);
+    // Who made each of ten thousand threads: room is kept for what matters more.
+    if (use == TRACE_TEXT_THREAD &&
+        __atomic_load_n(&p->text_reserved_bytes, __ATOMIC_RELAXED) > p->text_length_bytes / 4 * 3)
+        return;
     uint64_t at = __atomic_fetch_add(&p->text_reserved_bytes, room, __ATOMIC_RELAXED);
     if (at + room > p->text_length_bytes) {
         __atomic_fetch_add(&p->dropped_records, 1, __ATOMIC_RELAXED);
@@ -237,6 +293,7 @@ void process_note(const char *text)
 
 __attribute__((constructor(101))) static void come_up(void)
 {
+    hook_find_nexts();
     if (process_start() == 0 && agent_thread_open())
         patch_start();
 }

@@ -18,6 +18,11 @@ int process_restart(void);
 // The process is about to end: what is known of its threads is written down.
 void process_finish(enum process_end how);
 
+// The program is about to have its system calls restricted, so that one of ours could end it: what
+// is known is written, and nothing is recorded from here on, in this process and its forks. When
+// this returns no thread makes a system call of ours any more.
+void process_quiet(const char *why);
+
 // Adds a text record to the process file; `parts` are joined with NUL bytes. Lock-free.
 void process_text(enum trace_text_use use, uint16_t id, uint32_t subject, uint32_t aux,
     const char *const *parts, int count);

@@ -57,13 +57,17 @@ static int is_open(const struct agent_thread *t, const struct agent_range *r)
 
 static void close_span(struct agent_thread *t, const struct agent_range *r, uintptr_t stack)
 {
-    const uint64_t now = clock_tsc();
     if (t->busy == AGENT_JUMPED)
         span_end_slow(t, 0, stack); // only puts the stack right
     if (!is_open(t, r))
         return;
-    if (t->hindered || t->depth != r->token ||
-        !span_close_fast(t, r->token, now, AGENT_FOLD | AGENT_FOLD_SHORT | AGENT_MARK, AGENT_MARK))
+    if (t->hindered || t->depth != r->token) {
+        span_end(r->token, NO_STACK);
+        return;
+    }
+    span_guard_fast(t, AGENT_INSIDE);
+    if (!span_close_fast(
+            t, r->token, clock_tsc(), AGENT_FOLD | AGENT_FOLD_SHORT | AGENT_MARK, AGENT_MARK))
         span_end(r->token, NO_STACK);
 }
 

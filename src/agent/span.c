@@ -9,6 +9,7 @@
 #include "agent/sum.h"
 
 #include <errno.h>
+#include <string.h>
 
 // Wall minus CPU below this is the resolution of the clocks, not waiting.
 #define NOISE_NS 300u
@@ -23,9 +24,7 @@
 // Stack addresses further apart belong to different stacks (coroutines).
 #define SAME_STACK_BYTES (1u << 20)
 // A span with all that is written before it.
-#define SPAN_GROUP_BYTES                                                                           \
-    (sizeof(struct trace_split) + TRACE_ATTR_KEY_COUNT * sizeof(struct trace_attr) +               \
-        sizeof(struct trace_span_long))
+#define SPAN_GROUP_BYTES (sizeof(struct trace_split) + ATTRS_BYTES + sizeof(struct trace_span_long))
 
 // Pages of a mapped file were read in, in the own time of `f`: that is what it waited for, where no
 // other cause is known and this is most of its waiting. Written out: a sum has its name's cause.
@@ -34,7 +33,7 @@ static void note_page_in(struct agent_frame *f, uint64_t off_ns)
     if (f->what.cause != TRACE_CAUSE_OTHER || off_ns < f->off_ns / 2)
         return;
     f->what.cause = TRACE_CAUSE_IO;
-    f->what.flags &= (uint8_t) ~(AGENT_FOLD | AGENT_FOLD_SHORT);
+    f->what.flags &= (uint8_t)~AGENT_FOLDED;
 }
 
 // How much of `off_ns` the thread was runnable: all of it when it never gave up the CPU itself,
@@ -118,7 +117,11 @@ uint64_t span_now(struct agent_thread *t)
 {
     split_allow_fast(t, *agent.control == AGENT_RECORD);
     uint64_t now = agent_ticks();
-    return split_is_switched(t) || now > t->sync_due_ticks ? sync_thread(t, now) : now;
+    if (split_is_switched(t) || now > t->sync_due_ticks)
+        now = sync_thread(t, now);
+    if (__builtin_expect(t->writer.dropped_records != 0, 0))
+        agent_note_drops(t, now);
+    return now;
 }
 
 static void write_span(
@@ -182,7 +185,7 @@ static int is_next(const struct agent_fold *fold, const struct agent_frame *f)
     return fold->name == f->what.name && f->start_ticks - fold->last_end_ticks < agent.idle_ticks;
 }
 
-static void count_call(struct agent_fold *fold, const struct agent_frame *f, uint64_t now)
+static inline void count_call(struct agent_fold *fold, const struct agent_frame *f, uint64_t now)
 {
     uint64_t dur = now - f->start_ticks;
     fold->calls++;
@@ -196,10 +199,10 @@ static void count_call(struct agent_fold *fold, const struct agent_frame *f, uin
 
 // The sum in the parent that the innermost span is one more call of, when there is nothing else to
 // do for it; or NULL.
-static struct agent_fold *find_sum(struct agent_thread *t, uint64_t now)
+static inline struct agent_fold *find_sum(
+    struct agent_thread *t, const struct agent_frame *f, uint32_t token, uint64_t now)
 {
-    const struct agent_frame *f = &t->frames[t->depth];
-    struct agent_fold *folds = t->folds[t->depth - 1];
+    struct agent_fold *folds = t->folds[token - 1];
     if (f->what.switches || f->what.fold_count || !is_folded(f, now - f->start_ticks) ||
         *t->fast_word != t->switch_value || now > t->sync_due_ticks)
         return NULL;
@@ -209,25 +212,58 @@ static struct agent_fold *find_sum(struct agent_thread *t, uint64_t now)
     return NULL;
 }
 
-int span_fold_fast(struct agent_thread *t, uint64_t now)
+void span_end_folded(uint32_t token, uintptr_t stack, struct agent_thread *t, uint64_t now)
 {
-    struct agent_frame *f = &t->frames[t->depth];
+    struct agent_frame *f = &t->frames[token];
     span_guard_fast(t, AGENT_INSIDE);
-    struct agent_fold *fold = find_sum(t, now);
-    if (fold) {
-        count_call(fold, f, now);
-        t->depth--;
-        f[-1].child_ticks += now - f->start_ticks;
+    struct agent_fold *fold = find_sum(t, f, token, now);
+    if (__builtin_expect(!fold, 0)) {
+        span_guard_fast(t, AGENT_FREE);
+        span_end_slow(t, token, stack);
+        return;
     }
+    count_call(fold, f, now);
+    t->depth = token - 1;
+    f[-1].child_ticks += now - f->start_ticks;
     span_guard_fast(t, AGENT_FREE);
-    return fold != NULL;
+}
+
+// Whether the innermost span, noted or not, has nothing that would make it more than one record.
+static int is_plain(const struct agent_thread *t, const struct agent_frame *f, uint64_t now)
+{
+    return !f->what.switches && !f->what.fold_count && !f[-1].what.fold_count &&
+           now - f->start_ticks < agent.long_ticks && *t->fast_word == t->switch_value &&
+           now <= t->sync_due_ticks && !attrs_have_faults(t, f);
+}
+
+void span_end_noted(uint32_t token, uintptr_t stack, struct agent_thread *t, uint64_t now)
+{
+    struct agent_frame *f = &t->frames[token];
+    span_guard_fast(t, AGENT_INSIDE);
+    uint8_t *room = t->writer.cursor;
+    if (__builtin_expect(
+            !is_plain(t, f, now) || (size_t)(t->writer.limit - room) < SPAN_GROUP_BYTES, 0)) {
+        span_guard_fast(t, AGENT_FREE);
+        span_end_slow(t, token, stack);
+        return;
+    }
+    const uint64_t dur = now - f->start_ticks;
+    const uint64_t record[2] = {
+        TRACE_SPAN | (uint64_t)(token - 1) << 8 | (uint64_t)f->what.name << 16 | dur << 32, now};
+    prefetch_to_write(room + PREFETCH_BYTES);
+    uint8_t *end = attrs_fill(room, t, f, token);
+    prefetch_to_write(end + PREFETCH_BYTES);
+    memcpy(end, record, sizeof record);
+    trace_writer_commit_at(&t->writer, room, (size_t)(end - room) + sizeof record);
+    t->depth = token - 1;
+    f[-1].child_ticks += dur;
+    span_guard_fast(t, AGENT_FREE);
 }
 
 static void note_long(const struct agent_frame *f, uint64_t dur)
 {
     if (dur >= agent.long_ticks && f->what.name < AGENT_NAMES && !(f->what.flags & AGENT_MARK))
-        __atomic_fetch_or(&agent.long_names[f->what.name / 64], (uint64_t)1 << f->what.name % 64,
-            __ATOMIC_RELAXED);
+        __atomic_store_n(&agent.long_names[f->what.name], 1, __ATOMIC_RELAXED);
 }
 
 // Takes the innermost span off the stack and records it.
@@ -282,6 +318,10 @@ static void drop_jumped(struct agent_thread *t, uintptr_t stack)
 
 void span_end_slow(struct agent_thread *t, uint32_t token, uintptr_t stack)
 {
+    if (agent_is_quiet()) {
+        agent_thread_leave();
+        return;
+    }
     if (t->busy == AGENT_JUMPED)
         drop_jumped(t, stack);
     if (!token || t->busy || t->depth < token || !t->depth_limit)
@@ -298,6 +338,8 @@ void span_faults(uint32_t token)
     uint64_t minor;
     uint32_t major;
     int saved_errno = errno;
+    if (!span_frame(token) || agent_is_quiet())
+        return;
     split_faults(&minor, &major);
     span_value_aux(token, TRACE_ATTR_FAULTS, minor, major);
     errno = saved_errno;
@@ -325,27 +367,29 @@ static void drop_abandoned(struct agent_thread *t, uintptr_t stack)
     }
 }
 
-static uint32_t open_span(
-    struct agent_thread *t, uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
+static uint32_t open_span(struct agent_thread *t, uint32_t what, uintptr_t stack)
 {
-    if (!(flags & AGENT_MARK))
+    if (!(what & AGENT_WHAT(AGENT_MARK)))
         drop_abandoned(t, stack);
     if (t->depth + 1 >= t->depth_limit) {
         t->writer.dropped_records++;
         return 0;
     }
     uint64_t now = span_now(t);
-    if (!(flags & (AGENT_FOLD | AGENT_FOLD_SHORT)))
+    if (!(what & AGENT_WHAT(AGENT_FOLDED)))
         flush_folds(t, t->depth);
     struct agent_frame *f = &t->frames[++t->depth];
-    *f = (struct agent_frame){.start_ticks = now, .stack = stack};
-    f->what = (union agent_what){{.name = name, .cause = cause, .flags = flags}};
+    *f = (struct agent_frame){.start_ticks = now, .stack = stack, .what = {.word = what}};
     return t->depth;
 }
 
-uint32_t span_begin_slow(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
+uint32_t span_begin_slow(uint32_t what, uintptr_t stack)
 {
     struct agent_thread *t = agent_self;
+    if (agent_is_quiet()) {
+        agent_thread_leave();
+        return 0;
+    }
     if (t->busy == AGENT_JUMPED)
         drop_jumped(t, stack);
     if (t->busy)
@@ -357,10 +401,10 @@ uint32_t span_begin_slow(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t 
     uint32_t token = 0;
     if (*agent.control != AGENT_STOP) {
         span_guard(t, AGENT_INSIDE);
-        token = open_span(t, name, cause, flags, stack);
+        token = open_span(t, what, stack);
         span_guard(t, AGENT_FREE);
     }
-    if (!token && (flags & AGENT_MARK))
+    if (!token && (what & AGENT_WHAT(AGENT_MARK)))
         t->overflow++;
     return token;
 }

@@ -21,14 +21,19 @@ static inline void prefetch_to_write(const void *at)
 #endif
 }
 
+// What a span is when it begins: the lower half of union agent_what.
+#define SPAN_WHAT(name, cause, flags)                                                              \
+    ((uint32_t)(name) | (uint32_t)(cause) << 16 | (uint32_t)(flags) << 24)
+
 // The slow paths: they do all that the fast path of the same name does, and what it leaves out. A
 // mark that cannot be recorded is counted, so that its end closes nothing.
-uint32_t span_begin_slow(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack);
+uint32_t span_begin_slow(uint32_t what, uintptr_t stack);
 void span_end_slow(struct agent_thread *t, uint32_t token, uintptr_t stack);
 
-// Closes the innermost open span where all there is to do is to add it to a sum that its parent has
-// already. 0: nothing was done, and the slow path is to be taken.
-int span_fold_fast(struct agent_thread *t, uint64_t now);
+// Close the span of `token`, the innermost of `t`: one that may be folded, fast where its parent
+// has a sum to add it to; and one that is more than a record, fast where that is its attributes.
+void span_end_folded(uint32_t token, uintptr_t stack, struct agent_thread *t, uint64_t now);
+void span_end_noted(uint32_t token, uintptr_t stack, struct agent_thread *t, uint64_t now);
 
 // Now, after charging the time off the CPU since the last boundary to the innermost open span.
 uint64_t span_now(struct agent_thread *t);
@@ -58,38 +63,47 @@ static inline void span_guard_fast(struct agent_thread *t, uint64_t busy)
 // The stack pointer of the caller of the function that this is used in.
 #define SPAN_STACK ((uintptr_t)__builtin_dwarf_cfa())
 
-// Opens a span. The token, never 0, goes to span_end; 0: not recorded, span_end does nothing.
-// `stack` (SPAN_STACK) is the stack pointer of whoever called the hook or mark.
-static inline uint32_t span_begin(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
+// Opens a span where all there is to do is to put it on the stack; `what` is SPAN_WHAT. 0: nothing
+// was done, and the slow path is to be taken.
+static inline uint32_t span_begin_fast(uint32_t what, uintptr_t stack)
 {
     struct agent_thread *t = agent_self;
     uint32_t token = t->depth + 1;
     struct agent_frame *f = &t->frames[token];
-    uint64_t now = clock_tsc();
     if (__builtin_expect(token >= t->depth_limit || t->busy || *t->fast_word != t->switch_value, 0))
-        return span_begin_slow(name, cause, flags, stack);
+        return 0;
     // A hook below which the stack is gone was left without its end. (Marks may share a stack
     // frame.)
-    if (__builtin_expect(!(flags & AGENT_MARK) && stack >= f[-1].stack &&
+    if (__builtin_expect(!(what & AGENT_WHAT(AGENT_MARK)) && stack >= f[-1].stack &&
                              !(f[-1].what.flags & AGENT_MARK) && t->depth,
             0))
-        return span_begin_slow(name, cause, flags, stack);
-    if (__builtin_expect(
-            !(flags & (AGENT_FOLD | AGENT_FOLD_SHORT)) && f[-1].what.fold_count != 0, 0))
-        return span_begin_slow(name, cause, flags, stack);
-    // The depth first: a signal handler's spans then lie above this one.
-    t->depth = token;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    f->start_ticks = now;
+        return 0;
+    if (__builtin_expect(!(what & AGENT_WHAT(AGENT_FOLDED)) && f[-1].what.fold_count != 0, 0))
+        return 0;
+    // Guarded: a signal handler's spans lie above a whole frame, or before its start. The clock
+    // behind the checks: the strict mode of seccomp forbids the instruction.
+    span_guard_fast(t, AGENT_INSIDE);
+    f->start_ticks = clock_tsc();
     f->child_ticks = 0;
-    f->what.word = name | (uint64_t)cause << 16 | (uint64_t)flags << 24;
+    f->what.word = what;
     f->stack = stack;
+    t->depth = token;
+    span_guard_fast(t, AGENT_FREE);
     return token;
+}
+
+// Opens a span. The token, never 0, goes to span_end; 0: not recorded, span_end does nothing.
+// `stack` (SPAN_STACK) is the stack pointer of whoever called the hook or mark.
+static inline uint32_t span_begin(uint16_t name, uint8_t cause, uint8_t flags, uintptr_t stack)
+{
+    const uint32_t what = SPAN_WHAT(name, cause, flags), token = span_begin_fast(what, stack);
+    return __builtin_expect(token != 0, 1) ? token : span_begin_slow(what, stack);
 }
 
 // Closes the innermost open span, which is that of `token`, where all there is to do is to write
 // one short record: `kind` are the flags that it must have of `kinds`. 0: nothing was done, and the
-// slow path is to be taken.
+// slow path is to be taken. Called guarded, so that no signal handler's span ends between `now` and
+// the record; the guard is taken off.
 static inline int span_close_fast(
     struct agent_thread *t, uint32_t token, uint64_t now, uint32_t kinds, uint32_t kind)
 {
@@ -122,12 +136,25 @@ static inline int span_close_fast(
 static inline void span_end(uint32_t token, uintptr_t stack)
 {
     struct agent_thread *t = agent_self;
-    uint64_t now = clock_tsc();
-    int is_top = token && t->depth == token && t->frames[token].stack == stack && !t->hindered;
-    if (__builtin_expect(
-            is_top && span_close_fast(t, token, now, AGENT_FOLD | AGENT_FOLD_SHORT, 0), 1))
+    if (!token) {
+        if (__builtin_expect(t->busy == AGENT_JUMPED, 0))
+            span_end_slow(t, token, stack);
         return;
-    if (!is_top || !span_fold_fast(t, now))
+    }
+    const struct agent_frame *f = &t->frames[token];
+    // Tail calls all of them: nothing is kept across one.
+    if (__builtin_expect(t->depth != token || f->stack != stack || t->hindered, 0)) {
+        span_end_slow(t, token, stack);
+        return;
+    }
+    // From here on, and behind the checks, as in span_begin_fast.
+    span_guard_fast(t, AGENT_INSIDE);
+    const uint64_t now = clock_tsc();
+    if (f->what.word & AGENT_WHAT(AGENT_FOLDED))
+        span_end_folded(token, stack, t, now);
+    else if (f->what.word & AGENT_WHAT_MORE)
+        span_end_noted(token, stack, t, now);
+    else if (!span_close_fast(t, token, now, AGENT_FOLDED, 0))
         span_end_slow(t, token, stack);
 }
 

@@ -8,11 +8,10 @@
 
 #include <string.h>
 
-#define SLOTS 8192u // more than twice the hooked functions
 #define FILTER_BITS 65536u
 #define NAME_LIMIT_BYTES 512u
 
-static struct symbols_hit table[SLOTS];
+static struct symbols_hit table[SYMBOLS_SLOTS];
 static uint64_t filter[FILTER_BITS / 64];
 
 static uint32_t hash_name(const char *name)
@@ -34,9 +33,9 @@ static uint32_t filter_bit(const char *name)
 
 static void add_function(const struct hook_function *function, int set)
 {
-    uint32_t at = hash_name(function->symbol) % SLOTS;
+    uint32_t at = hash_name(function->symbol) % SYMBOLS_SLOTS;
     while (table[at].function)
-        at = (at + 1) % SLOTS;
+        at = (at + 1) % SYMBOLS_SLOTS;
     table[at] = (struct symbols_hit){function, set};
     uint32_t bit = filter_bit(function->symbol);
     filter[bit / 64] |= (uint64_t)1 << bit % 64;
@@ -83,8 +82,8 @@ struct symbols_hit symbols_find(const char *name)
     uint32_t bit = filter_bit(name);
     if (!(filter[bit / 64] >> bit % 64 & 1))
         return (struct symbols_hit){NULL, -1};
-    uint32_t at = hash_name(name) % SLOTS;
-    for (; table[at].function; at = (at + 1) % SLOTS) {
+    uint32_t at = hash_name(name) % SYMBOLS_SLOTS;
+    for (; table[at].function; at = (at + 1) % SYMBOLS_SLOTS) {
         if (strcmp(table[at].function->symbol, name) == 0)
             return table[at];
     }

@@ -6,6 +6,9 @@
 
 #include "agent/hook.h"
 
+// Places in the table; the hooked functions take at most half (test_hooks_symbols.py).
+#define SYMBOLS_SLOTS 8192u
+
 struct symbols_hit {
     const struct hook_function *function; // NULL: not hooked
     int set;                              // index into hook_sets

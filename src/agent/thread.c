@@ -109,7 +109,7 @@ static void write_thread(struct agent_thread *t, enum trace_thread_op op)
 
 static struct agent_thread *open_block(enum trace_thread_op op)
 {
-    if (is_opening || agent_self == &ended_thread)
+    if (is_opening || agent_self == &ended_thread || agent_is_quiet())
         return NULL;
     is_opening = 1;
     int saved_errno = errno;
@@ -144,11 +144,24 @@ void agent_thread_begin(const char *creator)
     process_text(TRACE_TEXT_THREAD, 0, t->tid, 0, parts, 2);
 }
 
+void agent_thread_leave(void)
+{
+    struct agent_thread *t = agent_self;
+    if (!t->depth_limit)
+        return;
+    agent_self = &ended_thread;
+    t->depth_limit = 0; // and in use for good: its segment is not let go
+}
+
 void agent_thread_end(void)
 {
     struct agent_thread *t = agent_self;
     if (!t->depth_limit)
         return;
+    if (t->busy == AGENT_INSIDE || agent_is_quiet()) {
+        agent_thread_leave();
+        return;
+    }
     int saved_errno = errno;
     span_guard(t, AGENT_INSIDE);
     span_close_all(t);
@@ -179,22 +192,24 @@ static int advance(struct agent_thread *t)
         return -1;
     }
     int saved_errno = errno;
-    uint32_t lost = t->writer.dropped_records;
     int failed = is_orphaned(t) || trace_writer_advance(&t->writer, &agent.place);
     errno = saved_errno;
     if (failed) {
         t->retry = RETRY_RECORDS;
         return -1;
     }
-    if (lost) {
-        struct trace_drop *d = (struct trace_drop *)(void *)t->writer.cursor;
-        *d = (struct trace_drop){TRACE_DROP, 0, 0, lost, agent_ticks()};
-        trace_writer_commit(&t->writer, sizeof *d);
-        if (agent.process)
-            __atomic_fetch_add(&agent.process->dropped_records, lost, __ATOMIC_RELAXED);
-        t->writer.dropped_records = 0;
-    }
     return 0;
+}
+
+void agent_note_drops(struct agent_thread *t, uint64_t now)
+{
+    const uint32_t lost = t->writer.dropped_records;
+    struct trace_drop *d = trace_writer_room(&t->writer, sizeof *d);
+    if (!lost || !d)
+        return;
+    *d = (struct trace_drop){TRACE_DROP, 0, 0, lost, now};
+    trace_writer_commit(&t->writer, sizeof *d);
+    t->writer.dropped_records = 0;
 }
 
 void *agent_room(struct agent_thread *t, size_t length_bytes)

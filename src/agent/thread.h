@@ -23,7 +23,8 @@
 enum agent_name_flag {
     AGENT_FOLD = 1,       // always folded: a leaf that is called very often
     AGENT_FOLD_SHORT = 2, // folded when it was short and the thread was not switched out
-    AGENT_MARK = 4,       // opened by the program's own marks
+    AGENT_FOLDED = AGENT_FOLD | AGENT_FOLD_SHORT,
+    AGENT_MARK = 4, // opened by the program's own marks
     // One library's number (0: none): its calls directly in another of them are not recorded apart.
     AGENT_GROUP = 0xf0,
     AGENT_GROUP_OPENCV = 0x10,
@@ -186,8 +187,8 @@ struct agent {
     enum trace_split_method split_method;
     // enum agent_control, then (8 bytes on) the time of the launcher's last round; it writes both.
     const volatile uint32_t *control;
-    // A bit for each name of which a call was long enough to be worth two looks at its page faults.
-    uint64_t long_names[AGENT_NAMES / 64];
+    // Not 0 for a name of which a call was long enough to be worth two looks at its page faults.
+    uint8_t long_names[AGENT_NAMES];
     uint64_t long_ticks;
     struct trace_process *process; // mapped process file; NULL: none
     struct trace_place place;
@@ -196,6 +197,8 @@ struct agent {
     // One page that reads zero after a fork: tells a forked child from its parent (and from a
     // vfork, where both share everything). NULL until recording was on.
     _Atomic uint32_t *alive;
+    // No system call of ours any more: the kernel may end the program for one (process_quiet).
+    _Atomic uint32_t is_quiet;
 };
 extern struct agent agent;
 
@@ -203,6 +206,11 @@ extern struct agent agent;
 static inline int agent_is_forked(void)
 {
     return agent.alive && !atomic_load_explicit(agent.alive, memory_order_acquire);
+}
+
+static inline int agent_is_quiet(void)
+{
+    return atomic_load_explicit(&agent.is_quiet, memory_order_relaxed) != 0;
 }
 
 // The calling thread's block; never NULL: one with depth_limit 0 until it has its own.
@@ -229,11 +237,21 @@ struct agent_thread *agent_thread_open(void);
 // asked for it, "" when not known.
 void agent_thread_begin(const char *creator);
 
-// Writes what is left of the calling thread and gives its block back.
+// Writes what is left of the calling thread and gives its block back. Called from within our own
+// code (a signal handler that ends the process), or when quiet, it only leaves, as by
+// agent_thread_leave.
 void agent_thread_end(void);
+
+// From here on nothing is recorded of the calling thread. What it has written stays, nothing is
+// added; no system call.
+void agent_thread_leave(void);
 
 // A record of the calling thread: room for it, or NULL (then a drop was counted).
 void *agent_room(struct agent_thread *t, size_t length_bytes);
+
+// Writes how many records were dropped since this was last written, where there is room. `now`: not
+// earlier than any record of the thread, nor later than the next.
+void agent_note_drops(struct agent_thread *t, uint64_t now);
 
 // Starts a new segment where the current one has less room than this, so that records that belong
 // together are not parted. Counts no drop when there is none to be had.

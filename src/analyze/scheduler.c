@@ -62,6 +62,9 @@ static int fill_thread(const struct build *b, struct facts_thread *f, uint64_t *
 void build_scheduler(struct build *b)
 {
     double apart_ns = 0, wall_ns = 0;
+    b->f->scheduler_residual_ratio = -1;
+    if (build_series_find(b, TRACE_METRIC_THREAD_SLEEP_NS, 0).count)
+        return; // given up under way
     for (size_t i = 0; i < b->f->threads.count; i++) {
         struct facts_thread *f = &b->f->threads.at[i];
         uint64_t whole_ns;

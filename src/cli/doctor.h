@@ -38,8 +38,8 @@ void doctor_check_agent(struct doctor *d);
 // is preloaded at all.
 void doctor_check_loaders(struct doctor *d);
 
-// Clock, scheduler statistics, pressure, control group, perf events, /dev/shm, ONNX Runtime,
-// accelerators, and what this build lacks on this architecture.
+// Clock, scheduler statistics and events, pressure, control group, perf events, /dev/shm, ONNX
+// Runtime, accelerators, and what this build lacks on this architecture.
 void doctor_check_system(struct doctor *d);
 
 // Names of the hook sets that a run uses, ended by NULL.

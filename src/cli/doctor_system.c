@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "collect/accel.h"
 #include "collect/machine.h"
+#include "collect/switches.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -70,6 +71,23 @@ static void check_perf(struct doctor *d)
             "not needed where the cost split works; else allow perf_event_open in "
             "the container, or lower kernel.perf_event_paranoid to 2");
     buf_fini(&level);
+}
+
+static void check_switches(struct doctor *d)
+{
+    struct err why = {0};
+    struct switches *s = switches_open(&why);
+    struct doctor_row *row = doctor_add(d, "scheduler events", s ? DOCTOR_WORKS : DOCTOR_MISSING);
+    if (s)
+        buf_puts(&row->what, "why each thread left the CPU, and who woke it, is known");
+    else
+        buf_printf(
+            &row->what, "the kernel's own account of waiting is not to be had: %s", err_text(&why));
+    if (!s)
+        buf_puts(&row->advice,
+            "not needed: hooks tell what calls wait for; for a second account run as root, with "
+            "tracefs mounted");
+    switches_close(&s);
 }
 
 static void check_schedstat(struct doctor *d)
@@ -249,6 +267,7 @@ void doctor_check_system(struct doctor *d)
     check_steal(d);
     check_group(d);
     check_perf(d);
+    check_switches(d);
     check_onnxruntime(d);
     check_accelerators(d);
     check_architecture(d);

@@ -41,10 +41,35 @@ int output_try(const char *option, const char *path, struct err *e)
     return 0;
 }
 
-int output_try_trace(const char *path, struct err *e)
+// Whether a file can be made in the folder of `path`: one without a name, which nobody who kills us
+// can leave behind; where the file system has none of that kind, one that is removed again. An
+// errno.
+static int file_try(const char *path)
 {
     struct buf trial = {0};
-    int errnum = 0;
+    const char *slash = strrchr(path, '/');
+    if (slash)
+        buf_add(&trial, path, (size_t)(slash + 1 - path));
+    else
+        buf_puts(&trial, ".");
+    int fd = open(buf_text(&trial), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    int errnum = fd < 0 ? errno : 0;
+    if (errnum == EOPNOTSUPP || errnum == EISDIR || errnum == EINVAL) {
+        trial.length_bytes = 0;
+        buf_printf(&trial, "%s.part-%d", path, (int)getpid());
+        fd = open(buf_text(&trial), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        errnum = fd < 0 && errno != EEXIST ? errno : 0;
+        if (fd >= 0)
+            unlink(buf_text(&trial));
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_fini(&trial);
+    return errnum;
+}
+
+int output_try_trace(const char *path, struct err *e)
+{
     if (!*path)
         return err_set(e, "-o needs the name of a file");
     if (strcmp(path, "-") == 0)
@@ -53,15 +78,7 @@ int output_try_trace(const char *path, struct err *e)
     if (is_special(path))
         return err_set(
             e, "cannot write the trace to %s: it is there and no file; name another with -o", path);
-    buf_printf(&trial, "%s.part-%d", path, (int)getpid());
-    int fd = open(buf_text(&trial), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-        close(fd);
-        unlink(buf_text(&trial));
-    } else if (errno != EEXIST) {
-        errnum = errno;
-    }
-    buf_fini(&trial);
+    const int errnum = file_try(path);
     return errnum ? err_set_errno(e, errnum,
                         "cannot make the trace %s; name a folder that exists and can be written "
                         "with -o",

@@ -97,6 +97,9 @@ static void keep_limits(struct follow *f)
     const uint64_t file_bytes = trace_pack_file_bytes(f->pack);
     const uint64_t step_bytes = file_bytes > f->file_bytes ? file_bytes - f->file_bytes : 0;
     f->file_bytes = file_bytes;
+    // With a ring, room comes back.
+    if (f->is_limited && f->ring->keep_ns && file_bytes < f->max_bytes / 2)
+        f->is_limited = 0;
     if (f->max_bytes && !f->is_limited &&
         file_bytes + 2 * step_bytes >= f->max_bytes - f->max_bytes / 10) {
         f->is_limited = 1;

@@ -3,12 +3,17 @@
 // the launch. Threads: one owner.
 #include "collect/handover.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define CONTROL_BYTES 4096u
+#define STATUS_LIMIT_BYTES 65536u
 #define SCALE_SHIFT 22u // 2^42 ticks do not overflow, and the factor is exact to a millionth
 
 int handover_scale(const struct trace_clock *clock, uint64_t *mult, unsigned *shift, struct err *e)
@@ -83,12 +88,28 @@ static uint32_t *map_control(int dir_fd)
     return at == MAP_FAILED ? NULL : at;
 }
 
+// The kernel's filters of this process's system calls, which its children begin with.
+static unsigned long own_filters(void)
+{
+    static const char word[] = "\nSeccomp_filters:";
+    struct buf status = {0};
+    struct err ignored = {0};
+    unsigned long count = 0;
+    if (file_read("/proc/self/status", STATUS_LIMIT_BYTES, &status, &ignored) == 0) {
+        const char *at = strstr(buf_text(&status), word);
+        count = at ? strtoul(at + sizeof word - 1, NULL, 10) : 0;
+    }
+    buf_fini(&status);
+    return count;
+}
+
 uint32_t *handover_open(int dir_fd, const struct handover_options *o, struct err *e)
 {
     struct buf text = {0};
     uint32_t *control = NULL;
     if (handover_config_text(o, &text, e) < 0)
         goto done;
+    buf_printf(&text, "filters %lu\n", own_filters());
     if (write_file(dir_fd, "config", &text) < 0 || !(control = map_control(dir_fd)))
         err_set_errno(
             e, errno, "the run directory cannot be written; free some memory or space in it");

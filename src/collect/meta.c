@@ -64,6 +64,8 @@ static struct json *collection_new(const struct meta_facts *m)
             json_string("the scheduler's events: why each thread left the CPU, and who woke it"));
     json_put(collection, "methods", methods);
     json_put_string(collection, "agent_missing", m->agent_missing);
+    if (!m->has_switches)
+        json_put_string(collection, "scheduler_missing", m->switches_missing);
     return collection;
 }
 

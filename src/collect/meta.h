@@ -16,7 +16,8 @@ struct meta_facts {
     const char *agent_missing; // why not, when the program is not the reason; "" else
     const struct trace_clock *clock;
     const struct sampler *sampler;
-    int has_switches; // the scheduler's events are followed
+    int has_switches;             // the scheduler's events are followed
+    const char *switches_missing; // why not
 };
 
 // A new META object, owned by the caller.

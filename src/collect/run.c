@@ -130,6 +130,7 @@ static int write_meta(struct session *s, struct err *e)
         .clock = &s->clock,
         .sampler = s->sampler,
         .has_switches = s->switches != NULL,
+        .switches_missing = s->switches_missing.text,
     };
     struct json *meta = meta_new(&facts);
     struct buf text = {0}, output = {0}, part = {0};
@@ -163,6 +164,26 @@ static uint32_t open_part_bytes(uint64_t max_bytes)
     return (uint32_t)(max_bytes / PARTS_IN_LIMIT);
 }
 
+// Before there is a part file or anything else to forget: where it will be, for `recover`.
+static int write_beginning(struct session *s, struct err *e)
+{
+    struct buf output = {0}, part = {0};
+    struct json *nothing = json_object();
+    rundir_absolute(s->options->output, &output);
+    trace_pack_part_name(buf_text(&output), (uint32_t)getpid(), &part);
+    const struct rundir_meta description = {
+        .output = output.at,
+        .part = part.at,
+        .launcher_pid = (uint32_t)getpid(),
+        .meta = nothing,
+    };
+    const int result = rundir_meta_write(s->dir_fd, &description, e);
+    json_free(&nothing);
+    buf_fini(&output);
+    buf_fini(&part);
+    return result;
+}
+
 // What takes time, so that little of it lies between the start of the run's clock and the launch.
 static int open_early(struct session *s, struct err *e)
 {
@@ -170,12 +191,14 @@ static int open_early(struct session *s, struct err *e)
     choose_agent(s);
     s->clock.is_tsc = clock_tsc_is_usable();
     // Held first: from here on a signal must not leave the directory behind.
-    if (launch_signals_hold(&s->signals, e) < 0 || open_dir(s, e) < 0)
+    if (launch_signals_hold(&s->signals, e) < 0 || open_dir(s, e) < 0 || write_beginning(s, e) < 0)
         return -1;
     procs_init(&s->procs, s->dir_fd, buf_text(&s->dir), s->clock.is_tsc);
     s->sampler = sampler_new(&s->procs, s->clock.is_tsc);
     if (!s->options->no_scheduler)
         s->switches = switches_open(&s->switches_missing);
+    else
+        err_set(&s->switches_missing, "switched off by --no-scheduler");
     s->pack = trace_pack_create(s->options->output, clock_read_ns(CLOCK_REALTIME), e);
     if (!s->pack)
         return -1;
@@ -222,8 +245,10 @@ static int open_late(struct session *s, struct err *e)
 static void follow_switches(void *context, pid_t pid)
 {
     struct session *s = context;
-    if (s->switches && switches_attach(s->switches, pid, &s->switches_missing) < 0)
-        switches_close(&s->switches);
+    if (!s->switches || switches_attach(s->switches, pid, &s->switches_missing) == 0)
+        return;
+    switches_close(&s->switches);
+    s->is_switches_lost = 1;
 }
 
 static int launch(struct session *s, pid_t *pid, struct err *e)

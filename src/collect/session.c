@@ -49,7 +49,7 @@ static void say_target(const struct session *s, struct buf *records)
         buf_puts(&text,
             "Nothing is known from inside: the preloaded library came up in no process. Either the "
             "program clears LD_PRELOAD, or it changed its user (the run directory is only its "
-            "owner's), or a limit on the size of files (ulimit -f) is below 64 KiB; "
+            "owner's), or a limit on the size of files (ulimit -f) is below 128 KiB; "
             "lightmeter doctor tries the library. What follows comes from /proc.");
     if (text.length_bytes)
         say(records, &text);
@@ -102,9 +102,15 @@ static void say_kept(const struct session *s, uint64_t wall_ns, struct buf *reco
 static void say_switches(const struct session *s, struct buf *records)
 {
     struct buf text = {0};
-    if (switches_is_off(s->switches))
-        buf_puts(&text, "The program's threads were switched so often that following the "
-                        "scheduler's events was given up.");
+    const char *given_up = switches_given_up(s->switches);
+    if (s->is_switches_lost)
+        buf_printf(&text, "The scheduler's events were not followed after all: %s.",
+            err_text(&s->switches_missing));
+    else if (given_up)
+        buf_printf(&text,
+            "The program %s that following the scheduler's events would have slowed it: that was "
+            "given up.",
+            given_up);
     else if (switches_lost(s->switches))
         buf_printf(&text, "%llu of the scheduler's events were lost: its account has holes.",
             (unsigned long long)switches_lost(s->switches));

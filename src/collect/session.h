@@ -35,6 +35,7 @@ struct session {
     struct sampler *sampler;
     struct switches *switches;   // NULL: not followed
     struct err switches_missing; // why not
+    int is_switches_lost;        // META says they are followed, but then they could not be
     struct trace_pack *pack;
     struct ring ring;
     uint32_t *control;

@@ -15,7 +15,14 @@
 #define PUT_NS 500000000u
 // An event costs the target about a microsecond: beyond this many a second it would be felt.
 #define EVENTS_PER_S_LIMIT 40000u
-// Each thread of the target carries events for each CPU: too dear to start threads beyond.
+// Each thread of the target carries two events for each CPU, which the kernel makes and takes away
+// with it: for each event 15 to 25 us of a thread, and 50 of a process. So much may be spent at
+// once, and 1 % of the time.
+#define EVENTS_PER_CPU 2
+#define THREAD_EVENT_NS 20000u
+#define PROCESS_EVENT_NS 50000u
+#define STARTS_AT_ONCE_NS 50000000
+#define STARTS_TIME_PARTS 100
 #define CPUS_LIMIT 32
 
 struct switches {
@@ -24,8 +31,10 @@ struct switches {
     VEC(struct switches_event) events;
     struct switches_threads threads;
     uint64_t put_due_ns, second_ns, second_events;
+    int64_t starts_left_ns;
+    uint64_t starts_at_ns; // when that was reckoned; 0: never
     uint64_t lost;
-    int is_off;
+    const char *given_up; // why; NULL: it goes on
 };
 
 struct switches *switches_open(struct err *why)
@@ -84,10 +93,50 @@ static int event_compare(const void *left, const void *right)
     return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
 }
 
+static void give_up(struct switches *s, const char *why)
+{
+    s->given_up = why;
+    rings_close(s);
+}
+
+static void charge_start(struct switches *s, enum switches_kind kind)
+{
+    const int64_t events = (int64_t)s->rings.count * EVENTS_PER_CPU;
+    if (kind == SWITCHES_THREAD)
+        s->starts_left_ns -= THREAD_EVENT_NS * events;
+    else if (kind == SWITCHES_PROCESS)
+        s->starts_left_ns -= PROCESS_EVENT_NS * events;
+}
+
+static void allow_starts(struct switches *s, uint64_t now_ns)
+{
+    if (s->starts_at_ns)
+        s->starts_left_ns += (int64_t)((now_ns - s->starts_at_ns) / STARTS_TIME_PARTS);
+    if (!s->starts_at_ns || s->starts_left_ns > STARTS_AT_ONCE_NS)
+        s->starts_left_ns = STARTS_AT_ONCE_NS;
+    s->starts_at_ns = now_ns;
+}
+
+// Whether following the target costs it too much.
+static void judge_cost(struct switches *s, uint64_t now_ns)
+{
+    if (s->starts_left_ns < 0) {
+        give_up(s, "starts threads or processes so often");
+        return;
+    }
+    if (now_ns - s->second_ns < 1000000000u)
+        return;
+    if (s->second_ns && s->second_events > EVENTS_PER_S_LIMIT)
+        give_up(s, "switches its threads so often");
+    s->second_ns = now_ns;
+    s->second_events = 0;
+}
+
 // Reads all rings, and counts what came in the order in which it happened.
 static void take(struct switches *s, uint64_t now_ns)
 {
     s->events.count = 0;
+    allow_starts(s, now_ns);
     for (size_t i = 0; i < s->rings.count; i++) {
         struct switches_event event;
         while (switches_ring_next(&s->rings.at[i], &s->format, &event, &s->lost))
@@ -95,22 +144,17 @@ static void take(struct switches *s, uint64_t now_ns)
     }
     if (s->events.count)
         qsort(s->events.at, s->events.count, sizeof *s->events.at, event_compare);
-    for (size_t i = 0; i < s->events.count; i++)
+    for (size_t i = 0; i < s->events.count; i++) {
         switches_threads_take(&s->threads, &s->events.at[i]);
-    s->second_events += s->events.count;
-    if (now_ns - s->second_ns < 1000000000u)
-        return;
-    if (s->second_ns && s->second_events > EVENTS_PER_S_LIMIT) {
-        s->is_off = 1;
-        rings_close(s);
+        charge_start(s, s->events.at[i].kind);
     }
-    s->second_ns = now_ns;
-    s->second_events = 0;
+    s->second_events += s->events.count;
+    judge_cost(s, now_ns);
 }
 
 void switches_step(struct switches *s, uint64_t now_ns, struct sampler *into)
 {
-    if (!s || s->is_off)
+    if (!s || s->given_up)
         return;
     take(s, now_ns);
     if (now_ns < s->put_due_ns)
@@ -123,10 +167,12 @@ void switches_finish(struct switches *s, uint64_t now_ns, struct sampler *into)
 {
     if (!s)
         return;
-    if (!s->is_off) {
-        take(s, now_ns);
-        switches_threads_put(&s->threads, now_ns, into);
+    if (s->given_up) {
+        sampler_put(into, TRACE_METRIC_THREAD_SLEEP_NS, 0, 0);
+        return;
     }
+    take(s, now_ns);
+    switches_threads_put(&s->threads, now_ns, into);
     switches_threads_put_wakers(&s->threads, into);
 }
 
@@ -135,7 +181,7 @@ uint64_t switches_lost(const struct switches *s)
     return s ? s->lost : 0;
 }
 
-int switches_is_off(const struct switches *s)
+const char *switches_given_up(const struct switches *s)
 {
-    return s && s->is_off;
+    return s ? s->given_up : NULL;
 }

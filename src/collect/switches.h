@@ -25,14 +25,15 @@ int switches_attach(struct switches *s, pid_t pid, struct err *why);
 
 // Takes what was recorded, and now and then puts the sums so far to the samples, as
 // TRACE_METRIC_THREAD_SLEEP_NS and its neighbours. Turns itself off when the target switches so
-// often that following it would cost it time.
+// often, or starts so many threads and processes, that following it would cost it time.
 void switches_step(struct switches *s, uint64_t now_ns, struct sampler *into);
 
-// The last sums, and who woke whom.
+// The last sums, and who woke whom; or that it was turned off.
 void switches_finish(struct switches *s, uint64_t now_ns, struct sampler *into);
 
-// Records that the kernel could not keep, and whether it was turned off.
+// Records that the kernel could not keep, and why it was turned off, as the end of a sentence;
+// NULL: it was not.
 uint64_t switches_lost(const struct switches *s);
-int switches_is_off(const struct switches *s);
+const char *switches_given_up(const struct switches *s);
 
 #endif

@@ -17,8 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DATA_BYTES (512u << 10) // a power of two; 50 ms of some 5,000 switches
-#define RECORD_BYTES 512u       // longer ones are none of ours
+#define DATA_BYTES (512u << 10) // 50 ms of some 5,000 switches
+#define DATA_BYTES_LEAST (32u << 10)
+#define RECORD_BYTES 512u // longer ones are none of ours
 #define PAGE_BYTES 4096u
 #define FORMAT_LIMIT_BYTES 65536u
 
@@ -86,6 +87,7 @@ static int event_open(uint64_t id, pid_t pid, int cpu, int with_switches)
         .inherit = 1,
         .sample_id_all = 1,
         .context_switch = with_switches != 0,
+        .task = with_switches != 0,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC};
     return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -108,19 +110,35 @@ int switches_ring_try(const struct switches_format *f, struct err *why)
     return 0;
 }
 
+// An ordinary user may map so much for all of its events (perf_event_mlock_kb, RLIMIT_MEMLOCK);
+// where another program has some of it, a smaller ring has to do.
+static int map_ring(struct switches_ring *ring)
+{
+    for (ring->data_bytes = DATA_BYTES; ring->data_bytes >= DATA_BYTES_LEAST;
+         ring->data_bytes /= 2) {
+        ring->map = mmap(NULL, PAGE_BYTES + ring->data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+            ring->switch_fd, 0);
+        if (ring->map != MAP_FAILED)
+            return 0;
+    }
+    ring->map = NULL;
+    return -1;
+}
+
 int switches_ring_open(struct switches_ring *ring, const struct switches_format *f, pid_t pid,
     int cpu, struct err *why)
 {
-    *ring = (struct switches_ring){.waking_fd = -1, .map_bytes = PAGE_BYTES + DATA_BYTES};
+    *ring = (struct switches_ring){.waking_fd = -1};
     ring->switch_fd = event_open(f->switch_id, pid, cpu, 1);
     if (ring->switch_fd < 0)
         return errno == ENODEV || errno == EINVAL ? 0 : refused(errno, why);
-    ring->map = mmap(NULL, ring->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->switch_fd, 0);
-    if (ring->map == MAP_FAILED) {
-        ring->map = NULL;
+    if (map_ring(ring) < 0) {
         const int errnum = errno;
         switches_ring_close(ring);
-        return refused(errnum, why);
+        return err_set(why,
+            "no memory may be mapped for scheduler events (%s); see perf_event_mlock_kb and "
+            "RLIMIT_MEMLOCK",
+            strerror(errnum));
     }
     if (f->waking_id)
         ring->waking_fd = event_open(f->waking_id, pid, cpu, 0);
@@ -135,7 +153,7 @@ int switches_ring_open(struct switches_ring *ring, const struct switches_format 
 void switches_ring_close(struct switches_ring *ring)
 {
     if (ring->map)
-        munmap(ring->map, ring->map_bytes);
+        munmap(ring->map, PAGE_BYTES + ring->data_bytes);
     if (ring->waking_fd >= 0)
         close(ring->waking_fd);
     if (ring->switch_fd >= 0)
@@ -146,10 +164,11 @@ void switches_ring_close(struct switches_ring *ring)
 
 // ---- Reading. ----
 
-static void ring_copy(const uint8_t *data, uint64_t at, void *out, size_t length_bytes)
+static void ring_copy(const struct switches_ring *ring, uint64_t at, void *out, size_t length_bytes)
 {
-    const size_t offset = at & (DATA_BYTES - 1);
-    const size_t first = DATA_BYTES - offset < length_bytes ? DATA_BYTES - offset : length_bytes;
+    const uint8_t *data = (const uint8_t *)ring->map + PAGE_BYTES;
+    const size_t offset = at & (ring->data_bytes - 1), rest = ring->data_bytes - offset;
+    const size_t first = rest < length_bytes ? rest : length_bytes;
     memcpy(out, data + offset, first);
     memcpy((uint8_t *)out + first, data, length_bytes - first);
 }
@@ -204,6 +223,21 @@ static int sample_read(const uint8_t *body, size_t body_bytes, const struct swit
     return type == f->waking_id;
 }
 
+// A thread began or ended: pid, its parent's, tid, its parent's, time.
+static int task_read(
+    const uint8_t *body, size_t body_bytes, int is_begin, struct switches_event *event)
+{
+    uint32_t pid, parent_pid;
+    if (body_bytes < 24)
+        return 0;
+    memcpy(&pid, body, sizeof pid);
+    memcpy(&parent_pid, body + 4, sizeof parent_pid);
+    memcpy(&event->tid, body + 8, sizeof event->tid);
+    memcpy(&event->at_ns, body + 16, sizeof event->at_ns);
+    event->kind = !is_begin ? SWITCHES_END : pid == parent_pid ? SWITCHES_THREAD : SWITCHES_PROCESS;
+    return 1;
+}
+
 // One record. 1 when it is an event of ours.
 static int record_read(const uint8_t *record, size_t record_bytes, const struct switches_format *f,
     struct switches_event *event, uint64_t *lost)
@@ -214,6 +248,8 @@ static int record_read(const uint8_t *record, size_t record_bytes, const struct 
     const size_t body_bytes = record_bytes - sizeof h;
     if (h.type == PERF_RECORD_SAMPLE)
         return sample_read(body, body_bytes, f, event);
+    if (h.type == PERF_RECORD_FORK || h.type == PERF_RECORD_EXIT)
+        return task_read(body, body_bytes, h.type == PERF_RECORD_FORK, event);
     if (h.type == PERF_RECORD_LOST && body_bytes >= 16) {
         uint64_t count;
         memcpy(&count, body + 8, sizeof count);
@@ -231,7 +267,6 @@ int switches_ring_next(struct switches_ring *ring, const struct switches_format 
     struct switches_event *event, uint64_t *lost)
 {
     struct perf_event_mmap_page *page = ring->map;
-    const uint8_t *data = (const uint8_t *)ring->map + PAGE_BYTES;
     const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
     uint64_t tail = page->data_tail;
     int found = 0;
@@ -240,12 +275,12 @@ int switches_ring_next(struct switches_ring *ring, const struct switches_format 
             struct perf_event_header header;
             uint8_t bytes[RECORD_BYTES];
         } record;
-        ring_copy(data, tail, &record.header, sizeof record.header);
+        ring_copy(ring, tail, &record.header, sizeof record.header);
         const size_t record_bytes = record.header.size;
         if (record_bytes < sizeof record.header || tail + record_bytes > head)
             break;
         if (record_bytes <= sizeof record) {
-            ring_copy(data, tail, record.bytes, record_bytes);
+            ring_copy(ring, tail, record.bytes, record_bytes);
             *event = (struct switches_event){0};
             found = record_read(record.bytes, record_bytes, f, event, lost);
         }

@@ -20,7 +20,7 @@ struct switches_format {
 struct switches_ring {
     int switch_fd, waking_fd; // waking_fd -1: not to be had
     void *map;
-    size_t map_bytes;
+    size_t data_bytes; // a power of two, behind the first page
 };
 
 // 0, or -1 with the reason.

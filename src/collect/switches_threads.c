@@ -18,16 +18,21 @@ static struct switches_thread *slot_of(struct switches_thread *at, size_t slots,
     return &at[slot];
 }
 
-static void grow(struct switches_threads *t)
+// Moves those that are not `without_ended` to a table of `slots`.
+static void move(struct switches_threads *t, size_t slots, int without_ended)
 {
-    const size_t slots = t->slots ? t->slots * 2 : SLOTS_FIRST;
     struct switches_thread *at = heap_alloc(slots, sizeof *at);
     for (size_t i = 0; i < t->slots; i++)
-        if (t->at[i].tid)
+        if (t->at[i].tid && !(without_ended && t->at[i].is_ended))
             *slot_of(at, slots, t->at[i].tid) = t->at[i];
     free(t->at);
     t->at = at;
     t->slots = slots;
+}
+
+static void grow(struct switches_threads *t)
+{
+    move(t, t->slots ? t->slots * 2 : SLOTS_FIRST, 0);
 }
 
 // NULL: there are too many.
@@ -106,36 +111,69 @@ void switches_threads_take(struct switches_threads *t, const struct switches_eve
             thread->woken_ns = event->at_ns > thread->out_ns ? event->at_ns : thread->out_ns;
         waker_count(thread, event->other);
         break;
+    case SWITCHES_THREAD:
+    case SWITCHES_PROCESS:
+        t->ended -= thread->is_ended != 0;
+        thread->is_ended = 0; // a number is used again
+        break;
+    case SWITCHES_END:
+        t->ended += !thread->is_ended;
+        thread->is_ended = 1;
+        thread->out_ns = thread->woken_ns = 0;
+        break;
     }
+}
+
+static void put_thread(struct switches_thread *thread, uint64_t now_ns, struct sampler *into)
+{
+    static const enum trace_metric metrics[SWITCHES_STATE_COUNT] = {
+        TRACE_METRIC_THREAD_SLEEP_NS, TRACE_METRIC_THREAD_DISK_NS, TRACE_METRIC_THREAD_RUNNABLE_NS};
+    uint64_t sum_ns[SWITCHES_STATE_COUNT];
+    for (int k = 0; k < SWITCHES_STATE_COUNT; k++)
+        sum_ns[k] = thread->sum_ns[k];
+    if (thread->out_ns)
+        wait_add(thread, now_ns, sum_ns);
+    for (int k = 0; k < SWITCHES_STATE_COUNT; k++) {
+        if (sum_ns[k] == thread->put_ns[k])
+            continue;
+        thread->put_ns[k] = sum_ns[k];
+        sampler_put(into, metrics[k], thread->tid, sum_ns[k]);
+    }
+}
+
+static void put_wakers(const struct switches_thread *thread, struct sampler *into)
+{
+    for (unsigned k = 0; k < SWITCHES_WAKERS; k++)
+        if (thread->wakers[k].count)
+            sampler_put(into, TRACE_METRIC_THREAD_WOKEN_BY, thread->tid,
+                thread->wakers[k].tid | (uint64_t)thread->wakers[k].count << 32);
+}
+
+static void forget_ended(struct switches_threads *t, struct sampler *into)
+{
+    size_t slots = SLOTS_FIRST;
+    for (size_t i = 0; i < t->slots; i++)
+        if (t->at[i].tid && t->at[i].is_ended)
+            put_wakers(&t->at[i], into);
+    t->used -= t->ended;
+    t->ended = 0;
+    while (slots < t->used * 4)
+        slots *= 2;
+    move(t, slots, 1);
 }
 
 void switches_threads_put(struct switches_threads *t, uint64_t now_ns, struct sampler *into)
 {
-    static const enum trace_metric metrics[SWITCHES_STATE_COUNT] = {
-        TRACE_METRIC_THREAD_SLEEP_NS, TRACE_METRIC_THREAD_DISK_NS, TRACE_METRIC_THREAD_RUNNABLE_NS};
-    for (size_t i = 0; i < t->slots; i++) {
-        struct switches_thread *thread = &t->at[i];
-        uint64_t sum_ns[SWITCHES_STATE_COUNT];
-        if (!thread->tid)
-            continue;
-        for (int k = 0; k < SWITCHES_STATE_COUNT; k++)
-            sum_ns[k] = thread->sum_ns[k];
-        if (thread->out_ns)
-            wait_add(thread, now_ns, sum_ns);
-        for (int k = 0; k < SWITCHES_STATE_COUNT; k++) {
-            if (sum_ns[k] == thread->put_ns[k])
-                continue;
-            thread->put_ns[k] = sum_ns[k];
-            sampler_put(into, metrics[k], thread->tid, sum_ns[k]);
-        }
-    }
+    for (size_t i = 0; i < t->slots; i++)
+        if (t->at[i].tid)
+            put_thread(&t->at[i], now_ns, into);
+    if (t->ended > t->used / 2 && t->used > SLOTS_FIRST)
+        forget_ended(t, into);
 }
 
 void switches_threads_put_wakers(const struct switches_threads *t, struct sampler *into)
 {
     for (size_t i = 0; i < t->slots; i++)
-        for (unsigned k = 0; t->at[i].tid && k < SWITCHES_WAKERS; k++)
-            if (t->at[i].wakers[k].count)
-                sampler_put(into, TRACE_METRIC_THREAD_WOKEN_BY, t->at[i].tid,
-                    t->at[i].wakers[k].tid | (uint64_t)t->at[i].wakers[k].count << 32);
+        if (t->at[i].tid)
+            put_wakers(&t->at[i], into);
 }

@@ -12,9 +12,12 @@
 enum switches_state { SWITCHES_SLEEP, SWITCHES_DISK, SWITCHES_RUNNABLE, SWITCHES_STATE_COUNT };
 
 enum switches_kind {
-    SWITCHES_OUT,   // left the CPU in `state`
-    SWITCHES_IN,    // came back
-    SWITCHES_WAKING // was made runnable by the thread `other`
+    SWITCHES_OUT,     // left the CPU in `state`
+    SWITCHES_IN,      // came back
+    SWITCHES_WAKING,  // was made runnable by the thread `other`
+    SWITCHES_THREAD,  // was started, as one more of its process
+    SWITCHES_PROCESS, // was started, as the first of its process
+    SWITCHES_END      // ends
 };
 
 struct switches_event {
@@ -29,6 +32,7 @@ struct switches_event {
 struct switches_thread {
     uint32_t tid; // 0: free slot
     enum switches_state state;
+    int is_ended;
     uint64_t out_ns;   // 0: on the CPU, or never seen
     uint64_t woken_ns; // 0: not yet
     uint64_t sum_ns[SWITCHES_STATE_COUNT];
@@ -40,13 +44,14 @@ struct switches_thread {
 
 struct switches_threads {
     struct switches_thread *at; // open addressing
-    size_t slots, used;
+    size_t slots, used, ended;
 };
 
 void switches_threads_fini(struct switches_threads *t);
 void switches_threads_take(struct switches_threads *t, const struct switches_event *event);
 
-// Puts the sums that have changed, waits that go on included.
+// Puts the sums that have changed, waits that go on included. When most threads have ended those
+// are put for the last time, and forgotten.
 void switches_threads_put(struct switches_threads *t, uint64_t now_ns, struct sampler *into);
 void switches_threads_put_wakers(const struct switches_threads *t, struct sampler *into);
 

@@ -229,14 +229,16 @@ static void take_fold(struct feed *f, const struct trace_fold *r)
         pass_over(f, r->depth);
         return;
     }
-    const int64_t start_ns = feed_ns(f, r->first_start_ticks),
-                  end_ns = feed_ns(f, r->last_end_ticks);
+    const int64_t end_ns = feed_ns(f, r->last_end_ticks);
+    int64_t start_ns = feed_ns(f, r->first_start_ticks);
+    if (start_ns > end_ns)
+        start_ns = end_ns;
     uint32_t index;
     struct model_span *s = add_span(f, r->depth, r->name, &index);
     s->is_fold = 1;
     s->calls = r->calls ? r->calls : 1;
     s->start_ns = start_ns;
-    s->dur_ns = end_ns > start_ns ? (uint64_t)(end_ns - start_ns) : 0;
+    s->dur_ns = (uint64_t)(end_ns - start_ns);
     const uint64_t children_ns = adopt_by_fold(f, index, s);
     s->self_ns = interval_ns(f, r->self_ticks);
     if (s->self_ns > s->dur_ns - children_ns)

@@ -50,30 +50,86 @@ static const char *coverage_name(const struct model_coverage *c)
     return *c->library ? c->library : c->hooks;
 }
 
-// Whether an earlier row, of another process or hook set, says the same.
-static int is_repeated(const struct model *m, size_t row)
+static int is_alike(const struct model_coverage *a, const struct model_coverage *b)
+{
+    return strcmp(a->status, b->status) == 0 && strcmp(a->why, b->why) == 0;
+}
+
+// Whether an earlier row, of another process or hook set, says the same; `with_why`: for the same
+// reason.
+static int is_repeated(const struct model *m, size_t row, int with_why)
 {
     const struct model_coverage *c = &m->coverage.at[row];
     for (size_t i = 0; i < row; i++) {
         const struct model_coverage *o = &m->coverage.at[i];
-        if (strcmp(coverage_name(o), coverage_name(c)) == 0 && strcmp(o->status, c->status) == 0)
+        if (strcmp(coverage_name(o), coverage_name(c)) == 0 && strcmp(o->status, c->status) == 0 &&
+            (!with_why || is_alike(o, c)))
             return 1;
     }
     return 0;
 }
 
-// The names of all libraries of that status in one line; "" when there is none.
-static const char *libraries_text(struct document *d, const char *status)
+// The names of all libraries of that status in one line; "" when there is none. `why`: only for
+// this reason, or NULL.
+static const char *libraries_text(struct document *d, const char *status, const char *why)
 {
     const struct model *m = d->model;
     struct buf line = {0};
-    for (size_t i = 0; i < m->coverage.count; i++)
-        if (strcmp(m->coverage.at[i].status, status) == 0 && !is_repeated(m, i))
-            buf_printf(
-                &line, "%s%s", line.length_bytes ? ", " : "", coverage_name(&m->coverage.at[i]));
+    for (size_t i = 0; i < m->coverage.count; i++) {
+        const struct model_coverage *c = &m->coverage.at[i];
+        if (strcmp(c->status, status) == 0 && (!why || strcmp(c->why, why) == 0) &&
+            !is_repeated(m, i, why != NULL))
+            buf_printf(&line, "%s%s", line.length_bytes ? ", " : "", coverage_name(c));
+    }
     const char *text = arena_strdup(d->arena, buf_text(&line));
     buf_fini(&line);
     return text;
+}
+
+// Whether an earlier row of that status has the same reason: it told of this one too.
+static int is_told(const struct model *m, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (is_alike(&m->coverage.at[i], &m->coverage.at[row]))
+            return 1;
+    return 0;
+}
+
+static int is_first_of_set(const struct model *m, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (strcmp(m->coverage.at[i].hooks, m->coverage.at[row].hooks) == 0)
+            return 0;
+    return 1;
+}
+
+static int is_unused(const struct model *m, const char *hooks)
+{
+    for (size_t i = 0; i < m->coverage.count; i++)
+        if (strcmp(m->coverage.at[i].hooks, hooks) == 0 &&
+            strcmp(m->coverage.at[i].status, "absent") != 0)
+            return 0;
+    return 1;
+}
+
+// Hook sets of libraries that no process loaded are many: only their number.
+static void add_unused(struct document *d, struct document_block *b)
+{
+    const struct model *m = d->model;
+    size_t sets = 0, unused = 0;
+    for (size_t i = 0; i < m->coverage.count; i++) {
+        if (!is_first_of_set(m, i))
+            continue;
+        sets++;
+        unused += (size_t)is_unused(m, m->coverage.at[i].hooks);
+    }
+    if (unused)
+        document_add_pair(b, "not used",
+            arena_printf(d->arena,
+                "%zu of %zu hook sets: the program has nothing of theirs (lightmeter doctor lists "
+                "the sets)",
+                unused, sets),
+            DOCUMENT_PLAIN);
 }
 
 static void add_uncovered(struct document *d, struct document_block *b)
@@ -81,9 +137,10 @@ static void add_uncovered(struct document *d, struct document_block *b)
     const struct model *m = d->model;
     for (size_t i = 0; i < m->coverage.count; i++) {
         const struct model_coverage *c = &m->coverage.at[i];
-        if (strcmp(c->status, "uninstrumented") == 0 && !is_repeated(m, i))
+        if (strcmp(c->status, "uninstrumented") == 0 && !is_told(m, i))
             document_add_pair(b, "not covered",
-                arena_printf(d->arena, "%s: %s", c->library, *c->why ? c->why : "no hook for it"),
+                arena_printf(d->arena, "%s: %s", libraries_text(d, c->status, c->why),
+                    *c->why ? c->why : "no hook for it"),
                 DOCUMENT_PLAIN);
     }
     for (size_t i = 0; i < m->processes.count; i++) {
@@ -103,11 +160,10 @@ static void fill_coverage(struct document *d)
     struct document_block *heading = document_add(d, DOCUMENT_HEADING, "Coverage");
     document_add_pair(heading, "", "what was looked into", DOCUMENT_PLAIN);
     struct document_block *b = document_add(d, DOCUMENT_PAIRS, NULL);
-    const char *covered = libraries_text(d, "covered"), *absent = libraries_text(d, "absent");
+    const char *covered = libraries_text(d, "covered", NULL);
     document_add_pair(b, "covered", *covered ? covered : "nothing", DOCUMENT_PLAIN);
     add_uncovered(d, b);
-    if (*absent)
-        document_add_pair(b, "not used", absent, DOCUMENT_PLAIN);
+    add_unused(d, b);
 }
 
 static void fill_gaps(struct document *d)

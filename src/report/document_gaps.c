@@ -148,4 +148,8 @@ void document_find_gaps(struct document *d)
         add_gap(d, "throughput and latency",
             "needs something to count: --item-stage NAME or lm_item_end in the program");
     find_machine_gaps(d);
+    const struct json *collection = json_get(d->model->meta, "collection");
+    const char *why = json_get_string(collection, "scheduler_missing", "");
+    if (*why)
+        add_gap(d, "the scheduler's own account of waiting", why);
 }

@@ -7,7 +7,8 @@
 // missing:
 //   "command": [..]                what was run
 //   "host": {"cpu", "cores_allowed", "memory_bytes", "kernel", "container", "gpus": [..]}
-//   "collection": {"methods": [..], "agent_missing"}   how numbers were collected, in words
+//   "collection": {"methods": [..], "agent_missing",   how numbers were collected, in words
+//                  "scheduler_missing"}              why its events were not
 //   "target": {"is_preloadable", "why"}   whether its inside could be seen
 // and of its SUMMARY block:
 //   "exit": {"status", "signal"}   how the target ended; "signal" 0 or missing: it exited

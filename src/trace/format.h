@@ -291,7 +291,8 @@ enum trace_metric {
     TRACE_METRIC_STEAL_NS = 19,
     TRACE_METRIC_MACHINE_BUSY_NS = 20, // all CPUs, user + nice + system + irq + softirq
     TRACE_METRIC_RUNNABLE = 21,        // runnable threads on the machine at this moment
-    // From the scheduler's events; subject: tid. Time off the CPU so far, by why it left it.
+    // From the scheduler's events; subject: tid. Time off the CPU so far, by why it left it. One of
+    // subject 0: the events were given up under way, and the account of no thread is whole.
     TRACE_METRIC_THREAD_SLEEP_NS = 22,    // asleep
     TRACE_METRIC_THREAD_DISK_NS = 23,     // in uninterruptible sleep: storage, mostly
     TRACE_METRIC_THREAD_RUNNABLE_NS = 24, // pushed off, or woken and not yet back

@@ -66,17 +66,33 @@ static int header_write(struct trace_pack *p, uint64_t created_unix_ns, struct e
     return append(p, &piece, 1, e);
 }
 
-// Makes the part file; a part of a killed run that had the same pid is left alone.
-static int part_open(struct trace_pack *p, struct err *e)
+void trace_pack_part_name(const char *path, uint32_t pid, struct buf *out)
+{
+    buf_printf(out, "%s.part-%" PRIu32, path, pid);
+}
+
+// A part of a killed run that had the same pid is left alone.
+static void part_make(struct trace_pack *p)
 {
     for (int i = 1; i <= PART_TRIES; i++) {
         p->part_path.length_bytes = 0;
-        buf_printf(&p->part_path, "%s.part-%d", buf_text(&p->path), (int)getpid());
+        trace_pack_part_name(buf_text(&p->path), (uint32_t)getpid(), &p->part_path);
         if (i > 1)
             buf_printf(&p->part_path, "-%d", i);
         p->fd = open(buf_text(&p->part_path), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (p->fd >= 0 || errno != EEXIST)
             break;
+    }
+}
+
+// Makes the part file. `part_path` NULL: under a name of this process.
+static int part_open(struct trace_pack *p, const char *part_path, struct err *e)
+{
+    if (part_path) {
+        buf_puts(&p->part_path, part_path);
+        p->fd = open(part_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    } else {
+        part_make(p);
     }
     if (p->fd >= 0)
         return 0;
@@ -85,7 +101,8 @@ static int part_open(struct trace_pack *p, struct err *e)
         buf_text(&p->part_path));
 }
 
-struct trace_pack *trace_pack_create(const char *path, uint64_t created_unix_ns, struct err *e)
+static struct trace_pack *create(
+    const char *path, const char *part_path, uint64_t created_unix_ns, struct err *e)
 {
     struct stat at_path;
     struct trace_pack *p = calloc(1, sizeof *p);
@@ -106,11 +123,22 @@ struct trace_pack *trace_pack_create(const char *path, uint64_t created_unix_ns,
         err_set(e, "out of memory while making the trace %s; close other programs", path);
         goto failed;
     }
-    if (part_open(p, e) == 0 && header_write(p, created_unix_ns, e) == 0)
+    if (part_open(p, part_path, e) == 0 && header_write(p, created_unix_ns, e) == 0)
         return p;
 failed:
     trace_pack_abort(&p);
     return NULL;
+}
+
+struct trace_pack *trace_pack_create(const char *path, uint64_t created_unix_ns, struct err *e)
+{
+    return create(path, NULL, created_unix_ns, e);
+}
+
+struct trace_pack *trace_pack_create_over(
+    const char *path, const char *part_path, uint64_t created_unix_ns, struct err *e)
+{
+    return create(path, part_path, created_unix_ns, e);
 }
 
 // Codes and compresses; fills in the header's coding and lengths. The stored bytes, or NULL.

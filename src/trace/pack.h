@@ -6,6 +6,7 @@
 #ifndef LIGHTMETER_TRACE_PACK_H
 #define LIGHTMETER_TRACE_PACK_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "trace/format.h"
 
@@ -25,6 +26,15 @@ struct trace_block_id {
 // Begins a trace that will be `path`. NULL with a message (folder missing, not writable, full).
 // `created_unix_ns`: CLOCK_REALTIME of the run's start.
 struct trace_pack *trace_pack_create(const char *path, uint64_t created_unix_ns, struct err *e);
+
+// The same for `recover`: the part file gets the name `part_path`, in the folder of `path`; what a
+// recovery that was killed left there is written over.
+struct trace_pack *trace_pack_create_over(
+    const char *path, const char *part_path, uint64_t created_unix_ns, struct err *e);
+
+// Appends the name that trace_pack_create of the process `pid` gives the part file of `path`,
+// unless there is such a file.
+void trace_pack_part_name(const char *path, uint32_t pid, struct buf *out);
 
 // Appends one block; JSON text or records, by type. On failure (disk full: says so) nothing of the
 // block stays in the file and the packer can be used again. At most TRACE_BLOCK_RAW_LIMIT_BYTES.

@@ -4,23 +4,18 @@
 #include "trace/recover.h"
 
 #include "trace/drain.h"
-#include "trace/names.h"
 #include "trace/reader.h"
 #include "trace/records.h"
+#include "trace/recover_writers.h"
 #include "trace/rundir.h"
 
-#include "base/file.h"
-
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#define MAPS_LIMIT_BYTES (256u << 20)
 
 // All that one recovery works on.
 struct recovery {
@@ -39,47 +34,6 @@ void recover_result_fini(struct recover_result *result)
 {
     buf_fini(&result->output);
     buf_fini(&result->notes);
-}
-
-// Whether `pid` runs and has a file of the directory mapped.
-static int is_writing(const char *dir, uint32_t pid)
-{
-    struct buf path = {0}, maps = {0};
-    const char *name = strrchr(dir, '/');
-    int found = 0;
-    if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
-        return 0;
-    buf_printf(&path, "/proc/%" PRIu32 "/maps", pid);
-    if (file_read(buf_text(&path), MAPS_LIMIT_BYTES, &maps, NULL) == 0) {
-        path.length_bytes = 0;
-        buf_printf(&path, "%s/", name && name[1] ? name : dir);
-        found = strstr(buf_text(&maps), buf_text(&path)) != NULL;
-    }
-    buf_fini(&path);
-    buf_fini(&maps);
-    return found;
-}
-
-// Notes the processes that still write; the directory must stay for them.
-static void writers_note(struct recovery *r)
-{
-    const int fd = openat(r->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
-    if (!dir && fd >= 0)
-        close(fd);
-    while (dir && r->is_same_boot && (entry = readdir(dir))) {
-        const struct trace_name name = trace_name_parse(entry->d_name);
-        if (name.kind != TRACE_NAME_PROCESS || !is_writing(r->dir, name.pid))
-            continue;
-        r->result->is_kept = 1;
-        buf_printf(&r->result->notes,
-            "Process %" PRIu32 " still writes to %s, so the directory was kept: recover it again "
-            "when the process has ended.\n",
-            name.pid, r->dir);
-    }
-    if (dir)
-        closedir(dir);
 }
 
 static void spans_count(struct recovery *r, const struct trace_block_view *block)
@@ -182,7 +136,11 @@ static int trace_write(struct recovery *r, const char *output, struct err *e)
     (void)trace_clock_get(&clock, r->meta.meta, NULL, NULL);
     // Before the new file is made: it might get the name of a part file that is gone.
     part_open(r);
-    r->pack = trace_pack_create(output, clock.start_unix_ns, e);
+    struct buf made = {0};
+    trace_pack_part_name(output, r->meta.launcher_pid, &made);
+    buf_puts(&made, TRACE_PACK_NEW);
+    r->pack = trace_pack_create_over(output, buf_text(&made), clock.start_unix_ns, e);
+    buf_fini(&made);
     if (!r->pack)
         goto done;
     const struct drain_options options = {
@@ -240,7 +198,7 @@ static int is_finished(struct recovery *r, const char *path)
     return is_same;
 }
 
-// What a launcher that was killed while it left out the oldest part had begun.
+// What a launcher that was killed while it left out the oldest part had begun, or a recovery.
 static void rewrite_remove(const char *part)
 {
     struct buf path = {0};
@@ -266,11 +224,42 @@ static void tidy(struct recovery *r)
             left, r->dir);
 }
 
+// Whether the part file, if there is one, has nothing of the program.
+static int is_part_empty(const char *path)
+{
+    struct trace_block_view block;
+    struct stat st;
+    if (lstat(path, &st) < 0)
+        return 1;
+    struct trace_reader *reader = S_ISREG(st.st_mode) ? trace_reader_open(path, NULL) : NULL;
+    if (!reader)
+        return S_ISREG(st.st_mode) && st.st_size < (off_t)sizeof(struct trace_file);
+    int is_empty = 1;
+    while (is_empty && trace_reader_next(reader, &block))
+        is_empty = block.id.type == TRACE_BLOCK_META;
+    trace_reader_close(&reader);
+    return is_empty;
+}
+
+// Removes what a launcher left that was killed before it was ready to start its program.
+static int nothing_recover(struct recovery *r, struct err *e)
+{
+    unsigned left = 0;
+    if (r->meta.part && is_part_empty(r->meta.part))
+        (void)unlink(r->meta.part);
+    r->result->was_nothing = 1;
+    return rundir_remove(r->dir_fd, r->dir, &left, e);
+}
+
 static int recover_locked(struct recovery *r, const struct recover_options *options, struct err *e)
 {
     struct buf boot_id = {0};
+    if (rundir_is_fresh(r->dir_fd, r->dir))
+        return nothing_recover(r, e);
     if (rundir_meta_read(r->dir_fd, r->dir, &r->meta, e) < 0)
         return -1;
+    if (json_count(r->meta.meta) == 0)
+        return nothing_recover(r, e);
     rundir_boot_id(&boot_id);
     r->is_same_boot = boot_id.length_bytes && strcmp(buf_text(&boot_id), r->meta.boot_id) == 0;
     buf_fini(&boot_id);
@@ -280,7 +269,8 @@ static int recover_locked(struct recovery *r, const struct recover_options *opti
         buf_puts(&r->result->output, r->meta.output);
     } else {
         rundir_absolute(options->output ? options->output : r->meta.output, &r->result->output);
-        writers_note(r);
+        r->result->is_kept =
+            r->is_same_boot && recover_writers_note(r->dir_fd, r->dir, &r->result->notes) > 0;
         if (trace_write(r, buf_text(&r->result->output), e) < 0)
             return -1;
     }

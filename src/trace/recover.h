@@ -22,6 +22,7 @@ struct recover_result {
     uint64_t spans, records, threads, processes;
     uint64_t copied_blocks; // taken over from the part file
     int was_done;           // the run had been packed already; only tidied up
+    int was_nothing;        // it was killed before its program was started: there is no trace
     int is_kept;            // the directory was kept: a process still writes to it
 };
 

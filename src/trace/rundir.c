@@ -19,11 +19,12 @@
 
 #define META_LIMIT_BYTES (16u << 20)
 #define META_SCHEMA "lightmeter-run/1"
+#define DIR_PREFIX "lightmeter-"
 
 static int create_in(const char *parent, struct buf *path)
 {
     struct buf name = {0};
-    buf_printf(&name, "%s/lightmeter-%d-XXXXXX", parent, (int)getpid());
+    buf_printf(&name, "%s/" DIR_PREFIX "%d-XXXXXX", parent, (int)getpid());
     const int made = mkdtemp(name.at) != NULL;
     if (made)
         buf_puts(path, name.at);
@@ -76,6 +77,23 @@ int rundir_open(const char *path, struct err *e)
         return -1;
     }
     return fd;
+}
+
+int rundir_is_fresh(int dir_fd, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    int is_fresh = dir && strncmp(slash ? slash + 1 : path, DIR_PREFIX, strlen(DIR_PREFIX)) == 0;
+    const struct dirent *entry;
+    while (is_fresh && (entry = readdir(dir)))
+        is_fresh = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                   trace_name_parse(entry->d_name).kind == TRACE_NAME_NEW;
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    return is_fresh;
 }
 
 void rundir_boot_id(struct buf *out)

@@ -21,13 +21,17 @@ int rundir_create(const char *parent, struct buf *path, struct err *e);
 // message (missing, no directory, being packed by someone else).
 int rundir_open(const char *path, struct err *e);
 
+// Whether it is a directory of rundir_create's name that nothing but files of ours, and no
+// meta.json, has come into: its launcher was killed right after it had made it.
+int rundir_is_fresh(int dir_fd, const char *path);
+
 // What meta.json holds.
 struct rundir_meta {
     char *output;  // absolute path that the trace will get
     char *part;    // absolute path of the part file
     char *boot_id; // of the kernel, "" when not known
     uint32_t launcher_pid;
-    struct json *meta; // content of the META block
+    struct json *meta; // content of the META block; without keys: the program is not started yet
 };
 
 // Writes meta.json whole. `boot_id` is filled in by this call when NULL; nothing is taken.

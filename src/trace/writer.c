@@ -6,6 +6,7 @@
 
 #include "trace/names.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -34,6 +35,18 @@ static int is_within_limit(size_t length_bytes)
            limit.rlim_cur >= length_bytes;
 }
 
+// A host with a fast timer interrupts it often.
+static int allocate(int fd, size_t length_bytes)
+{
+    int failed = -1;
+    for (int tries = 0; failed && tries < 100; tries++) {
+        failed = syscall(SYS_fallocate, fd, 0, 0L, (long)length_bytes) != 0;
+        if (failed && errno != EINTR)
+            break;
+    }
+    return failed;
+}
+
 void *trace_writer_map(const char *path, size_t length_bytes, int make)
 {
     int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (make ? O_CREAT | O_EXCL : 0);
@@ -43,7 +56,7 @@ void *trace_writer_map(const char *path, size_t length_bytes, int make)
     if (fd < 0)
         return NULL;
     void *at = MAP_FAILED;
-    if (!make || syscall(SYS_fallocate, fd, 0, 0L, (long)length_bytes) == 0)
+    if (!make || allocate(fd, length_bytes) == 0)
         at = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     syscall(SYS_close, fd);
     if (at == MAP_FAILED) {
@@ -204,7 +217,8 @@ void trace_writer_close(struct trace_writer *w, struct trace_place *place)
     while ((s = take_kept(w, place)))
         let_go(s, TRACE_SEGMENT_FULL);
     w->cursor = w->limit = NULL;
-    if (w->segment)
-        let_go(w->segment, TRACE_SEGMENT_CLOSED);
+    s = w->segment;
     w->segment = NULL;
+    if (s)
+        let_go(s, TRACE_SEGMENT_CLOSED);
 }

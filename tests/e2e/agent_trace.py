@@ -6,13 +6,20 @@ they find is what the library wrote. The layout of the records is that of src/tr
 library's path comes in the environment (LIGHTMETER_AGENT).
 """
 import collections
+import fnmatch
+import functools
 import os
 import re
 import struct
 import subprocess
+import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+import hook_table  # noqa: E402
+
 AGENT = os.environ.get("LIGHTMETER_AGENT", "build/liblightmeter-agent.so")
+SYMBOLS = os.environ.get("LIGHTMETER_HOOK_SYMBOLS", "build/tests/e2e/hosts/hook_symbols")
 SPAN, SPAN_LONG, SPLIT, FOLD, ATTR, ITEM, QUEUE, COUNTER, TEXT, THREAD, DROP = range(1, 12)
 LENGTHS = {SPAN: 16, SPAN_LONG: 32, SPLIT: 32, FOLD: 64, ATTR: 16, ITEM: 32, QUEUE: 16, COUNTER: 32,
            THREAD: 32, DROP: 16}
@@ -134,15 +141,60 @@ def read_run_dir(folder):
     return Trace(spans, queues, coverage, dropped, items, counters)
 
 
+# ---- What the tables of the hook sets say that may be recorded. ----
+
+# Every span may have these: its page faults, what calls below it mapped, the team that worked for it.
+OF_ALL = frozenset(("faults", "fresh", "threads"))
+
+
+@functools.cache
+def declared():
+    """({(name, stage): attributes}, the same for names with a *)."""
+    exact, patterns = {}, {}
+    for call in (call for one in hook_table.read(SYMBOLS).sets for call in one.calls):
+        for name in call.names:
+            into = patterns if "*" in name.text else exact
+            into.setdefault((name.text, name.stage), set()).update(call.attributes)
+    return exact, patterns
+
+
+@functools.cache
+def allowed(name, stage):
+    """The attributes that a span of that name and stage may have; None: there is no such span."""
+    exact, patterns = declared()
+    found = [exact[name, stage]] if (name, stage) in exact else []
+    found += [attributes for (pattern, of), attributes in patterns.items()
+              if of == stage and fnmatch.fnmatchcase(name, pattern)]
+    return frozenset().union(*found) if found else None
+
+
+def attributes_of(span):
+    given = {key for key in ("bytes", "shape", "source", "scale") if getattr(span, key)}
+    return given | {key.lower() for key in span.values}
+
+
+def hold_to_table(trace, own):
+    """Each span is as the tables say, but for those that the program names: marks, and `own` (patterns)."""
+    for span in trace.spans:
+        may_have = allowed(span.name, span.stage)
+        is_mark = may_have is None and span.name == span.stage
+        if is_mark or any(fnmatch.fnmatchcase(span.name, pattern) for pattern in own):
+            continue
+        assert may_have is not None, f"{span.name} as {span.stage} is in no table of a hook set"
+        more = attributes_of(span) - may_have - OF_ALL
+        assert not more, f"{span.name} has {sorted(more)}, which its line in the table lacks: {span}"
+
+
 def run(command, environment):
     return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, timeout=240,
                           capture_output=True, check=False, env={**os.environ, **environment})
 
 
-def follow(*command, off=(), environment=None, config=(), drops=0):
+def follow(*command, off=(), environment=None, config=(), drops=0, own=()):
     """Runs `command` bare and with the library, checks that nobody could tell, gives (stdout, Trace).
 
-    `config`: more lines for the library; `drops`: records that it may say were dropped.
+    `config`: more lines for the library; `drops`: records that it may say were dropped; `own`: patterns of
+    the names of spans that the program gives itself.
     """
     environment = environment or {}
     bare = run(command, environment)
@@ -156,6 +208,7 @@ def follow(*command, off=(), environment=None, config=(), drops=0):
             f"{command}: {what} differs: {getattr(bare, what)!r} and {getattr(seen, what)!r}"
     assert bare.returncode == 0, f"{command}: {bare}"
     assert trace.dropped == drops, f"{trace.dropped} records were dropped"
+    hold_to_table(trace, own)
     return bare.stdout.decode(), trace
 
 

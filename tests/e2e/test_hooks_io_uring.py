@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hook set io_uring: handing in is `load`, waiting is `wait` under I/O, each result intact.
+"""The hook set io_uring: handing in is `load`, waiting is `wait` under I/O, each result intact; and
+functions of another library that have libaio's names are left alone.
 
-    test_hooks_io_uring.py HOST
+    test_hooks_io_uring.py HOST ODD
 """
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import unittest
 import agent_trace
 import parts
 
-HOST = sys.argv.pop(1)
+HOST, ODD = sys.argv[1:3]
+del sys.argv[1:3]
 WAITS = ("io_uring_submit_and_wait", "__io_uring_get_cqe", "io_uring_wait_cqes", "io_uring_wait_cqe_timeout")
 
 
@@ -23,6 +25,11 @@ class Rings(unittest.TestCase):
         waited = [span for span in agent_trace.named(trace, "__io_uring_get_cqe") if span.off_ns > 1e6]
         self.assertEqual({span.cause for span in waited}, {"io"})
         self.assertEqual(trace.coverage["io_uring"][0], "covered")
+
+    def test_other_functions_of_these_names(self):
+        _, trace = agent_trace.follow(ODD)
+        self.assertEqual(agent_trace.named(trace, "io_submit"), [])
+        self.assertEqual(trace.coverage["io_uring"][0], "absent")
 
     def test_switched_off(self):
         _, trace = agent_trace.follow(HOST, HOST, off=("io_uring",))

@@ -13,7 +13,7 @@ BEGIN, END = 0, 2
 
 
 def run(*words, **options):
-    return follow(parts.program(1), *words, environment=ENVIRONMENT, **options)
+    return follow(parts.program(1), *words, environment=ENVIRONMENT, own=("*",), **options)
 
 
 def check_ranges():

@@ -25,6 +25,14 @@ thread.join()
 ALLOWED = os.geteuid() == 0 and any(
     os.path.exists(f"{folder}/events/sched/sched_switch/format")
     for folder in ("/sys/kernel/tracing", "/sys/kernel/debug/tracing"))
+# Threads that only begin and end, each of which carries the events with it.
+STORM = """
+import threading
+for i in range(4000):
+    thread = threading.Thread(target=int)
+    thread.start()
+    thread.join()
+"""
 
 
 class Scheduler(unittest.TestCase):
@@ -47,6 +55,17 @@ class Scheduler(unittest.TestCase):
         self.assertGreater(other["scheduler"]["sleep_s"], 0.4)
         self.assertEqual(other["scheduler"]["woken_most_by"], main["tid"])
         self.assertGreater(other["scheduler"]["woken_by_it"], 50)
+
+    def test_a_storm_of_threads_is_not_followed(self):
+        result, report, _ = lightmeter_run.measured(PYTHON, "-c", STORM)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b""))
+        if "scheduler's events" not in self.methods(report):
+            self.skipTest("scheduler events are not allowed here")
+        self.assertTrue(any("starts threads or processes so often" in note
+                            for note in report["notes"]), report["notes"])
+        # What was counted until then is not taken for the whole.
+        self.assertIsNone(report["reconciliation"]["scheduler_residual_ratio"])
+        self.assertEqual({str(thread["scheduler"]) for thread in report["threads"]}, {"None"})
 
     def can_trace(self):
         """Whether perf itself gets such an event."""

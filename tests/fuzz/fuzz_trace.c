@@ -2,9 +2,10 @@
 // Fuzzes what reads a trace: the reader, the records, the checker and the dump, on any bytes. With
 // a repaired copy too: block headers get right sums, so that what lies behind the sums is reached.
 // Built with libFuzzer (option `fuzz`) or with corpus_main.c. Threads: one.
+#include "repair.h"
+
 #include "trace/check.h"
 #include "trace/dump.h"
-#include "trace/hash.h"
 #include "trace/planes.h"
 #include "trace/reader.h"
 #include "trace/records.h"
@@ -59,30 +60,6 @@ static void check_and_dump(const uint8_t *bytes, size_t length_bytes)
     (void)trace_dump_bytes(bytes, length_bytes, "input", &options, drop_text, &left_bytes, &e);
 }
 
-// Makes the sums of all blocks right, as far as their lengths allow.
-static void repair(uint8_t *bytes, size_t length_bytes)
-{
-    const struct trace_file file = {.magic = TRACE_FILE_MAGIC, .version = TRACE_FILE_VERSION};
-    size_t at = sizeof file;
-    if (length_bytes < sizeof file)
-        return;
-    memcpy(bytes, &file, sizeof file);
-    while (length_bytes - at >= sizeof(struct trace_block)) {
-        struct trace_block h;
-        memcpy(&h, bytes + at, sizeof h);
-        const size_t left_bytes = length_bytes - at - sizeof h;
-        h.magic = TRACE_BLOCK_MAGIC;
-        if (h.stored_bytes > left_bytes)
-            h.stored_bytes = (uint32_t)left_bytes;
-        // Small contents only: the limit itself is the business of a unit test.
-        h.raw_bytes &= (1u << 20) - 1;
-        h.payload_hash = trace_hash(bytes + at + sizeof h, h.stored_bytes);
-        h.header_hash = trace_hash(&h, offsetof(struct trace_block, header_hash));
-        memcpy(bytes + at, &h, sizeof h);
-        at += sizeof h + h.stored_bytes;
-    }
-}
-
 // The bytes as records: what can be coded in planes must come back.
 static void planes_check(const uint8_t *bytes, size_t length_bytes)
 {
@@ -109,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length_bytes)
     uint8_t *copy = malloc(length_bytes + 1);
     read_all(bytes, length_bytes);
     memcpy(copy, bytes, length_bytes);
-    repair(copy, length_bytes);
+    repair_trace(copy, length_bytes);
     check_and_dump(copy, length_bytes);
     free(copy);
     planes_check(bytes, length_bytes);

@@ -3,20 +3,21 @@
 // is free costs a trylock and a look-up. GLib 2.32 and later, where the functions have been the
 // same ever since. Waits that GLib makes for itself (but for those of its queues, which are hooked
 // as such) are bound inside it and not seen. Threads: any.
-#include "agent/beside.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 #define WAIT_NAME(id) HOOK_NAME(id, #id, "wait", TRACE_CAUSE_LOCK, AGENT_FOLD_SHORT)
 
 // The trylock of the same GLib says whether the lock is ours now.
-static struct beside trylock = {.symbol = "g_mutex_trylock"};
+static struct library_table library = {.names = {"g_mutex_trylock"}};
+typedef int try_lock_fn(void *lock);
 
 HOOK_TYPE(void, g_mutex_lock, PARAMS(void *lock))
 WAIT_NAME(g_mutex_lock);
 static inline void g_mutex_lock_body(g_mutex_lock_fn *real, void *lock)
 {
-    beside_fn *try_lock = beside_find(&trylock, (void *)real);
-    if (__builtin_expect(try_lock && try_lock(lock), 1))
+    void *const *at = library_functions(&library, (uintptr_t)real);
+    if (__builtin_expect(at && ((try_lock_fn *)at[0])(lock), 1))
         return;
     HOOK_WAIT_UNLESS(0, span, &g_mutex_lock_name);
     real(lock);

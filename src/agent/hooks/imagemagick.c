@@ -2,11 +2,10 @@
 // Hook set imagemagick: MagickCore 6 and 7, which MagickWand, Magick++ and the programs call. One
 // name often has other parameters in 6 than in 7, so their registers are passed on as they are.
 // Sizes are read from an Image by the layout of the library that the call goes to. Threads: any.
-#include "agent/elf_object.h"
 #include "agent/hooks/registers.h"
+#include "agent/library.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 
 // ---- Image: its head is the same for all quantum depths of one major version. ----
@@ -27,55 +26,17 @@ struct magick7_image {
 };
 static_assert(offsetof(struct magick7_image, width) == 32, "Image of MagickCore 7");
 
-// The MagickCore that was met first, and its major version; 0: another, or not met yet.
-static struct {
-    _Atomic uintptr_t low, high;
-    _Atomic int version, is_taken;
-} core;
-
-struct search {
-    uintptr_t inside, low, high;
-    int version;
-};
-
-static int search_object(struct dl_phdr_info *info, size_t length, void *context)
+// The major version, by the file.
+static int version_of(void *const *at, const char *file_name)
 {
-    struct search *s = context;
-    struct elf_object o;
-    (void)length;
-    if (elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0 ||
-        s->inside < o.low || s->inside >= o.high)
-        return 0;
-    s->low = o.low;
-    s->high = o.high;
-    const char *name = info->dlpi_name ? strstr(info->dlpi_name, "libMagickCore-") : NULL;
-    const char version = name ? name[sizeof "libMagickCore-" - 1] : 0;
-    s->version = version == '6' || version == '7' ? version - '0' : 0;
-    return 1;
+    static const char head[] = "libMagickCore-";
+    const size_t length = sizeof head - 1;
+    (void)at;
+    const char version = strncmp(file_name, head, length) == 0 ? file_name[length] : 0;
+    return version == '6' || version == '7' ? version - '0' : 0;
 }
 
-static void meet_core(uintptr_t inside)
-{
-    int expected = 0;
-    if (!atomic_compare_exchange_strong(&core.is_taken, &expected, 1))
-        return;
-    struct search s = {.inside = inside};
-    const int saved_errno = errno;
-    dl_iterate_phdr(search_object, &s);
-    errno = saved_errno;
-    atomic_store(&core.version, s.version);
-    atomic_store(&core.high, s.high);
-    atomic_store_explicit(&core.low, s.low, memory_order_release);
-}
-
-static int version_of(uintptr_t inside)
-{
-    if (!atomic_load_explicit(&core.low, memory_order_acquire))
-        meet_core(inside);
-    const uintptr_t low = atomic_load_explicit(&core.low, memory_order_acquire);
-    const int is_inside = low && inside >= low && inside < atomic_load(&core.high);
-    return is_inside ? atomic_load_explicit(&core.version, memory_order_relaxed) : 0;
-}
+static struct library_table library = {.version = version_of};
 
 struct extent {
     size_t width, height; // width 0: not known
@@ -85,7 +46,7 @@ static struct extent extent_of(uintptr_t function, uintptr_t image)
 {
     const struct magick6_image *six = (const void *)image;
     const struct magick7_image *seven = (const void *)image;
-    switch (image ? version_of(function) : 0) {
+    switch (image ? library_version(&library, function) : 0) {
     case 6:
         return (struct extent){six->width, six->height};
     case 7:

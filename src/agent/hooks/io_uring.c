@@ -68,4 +68,5 @@ const struct hook_set hook_io_uring = {
     .help = "liburing and libaio: handing in and waiting",
     .libraries = libraries,
     .functions = functions,
+    .is_named_broadly = 1,
 };

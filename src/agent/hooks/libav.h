@@ -9,6 +9,7 @@
 #include "agent/elf_object.h"
 #include "agent/hook.h"
 #include "agent/hooks/libav_abi.h"
+#include "agent/library.h"
 
 #include <errno.h>
 
@@ -16,77 +17,34 @@
 
 // ---- Which library a function is in. ----
 
-enum libav_place { LIBAV_FREE, LIBAV_FILLING, LIBAV_READY };
-
-struct libav_library {
-    _Atomic int place; // enum libav_place
-    uintptr_t low, high;
-    unsigned major; // 0: not one that is known
-    uintptr_t extra;
-};
+// The set's functions: the library's version, and perhaps one that the set calls.
+enum { LIBAV_VERSION, LIBAV_EXTRA };
 
 struct libav_set {
-    const char *version, *extra; // functions: the library's version, and one that the set calls
     unsigned major_low, major_high;
-    struct libav_library libraries[HOOK_VARIANTS];
+    struct library_table library;
 };
 
-struct libav_search {
-    const struct libav_set *set;
-    struct libav_library *found;
-    uintptr_t function, version;
-};
+typedef unsigned libav_version_fn(void);
 
-static inline int libav_search_object(struct dl_phdr_info *info, size_t length, void *context)
+static inline int libav_version_of(void *const *at, const char *file_name)
 {
-    struct libav_search *s = context;
-    struct elf_object o;
-    (void)length;
-    if (elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0 ||
-        s->function < o.low || s->function >= o.high)
-        return 0;
-    s->found->low = o.low;
-    s->found->high = o.high;
-    s->version = elf_object_find(&o, s->set->version);
-    s->found->extra = s->set->extra ? elf_object_find(&o, s->set->extra) : 0;
-    return 1;
-}
-
-static inline void libav_fill(
-    const struct libav_set *set, struct libav_library *l, uintptr_t function)
-{
-    struct libav_search s = {set, l, function, 0};
-    const int saved_errno = errno;
-    l->low = function; // where the object cannot be found
-    l->high = function + 1;
-    dl_iterate_phdr(libav_search_object, &s);
-    const unsigned major = s.version ? ((unsigned (*)(void))s.version)() >> 16 : 0;
-    l->major = major >= set->major_low && major <= set->major_high ? major : 0;
-    errno = saved_errno;
-    atomic_store_explicit(&l->place, LIBAV_READY, memory_order_release);
+    (void)file_name;
+    return at[LIBAV_VERSION] ? (int)(((libav_version_fn *)at[LIBAV_VERSION])() >> 16) : 0;
 }
 
 // NULL: of no version that is known.
-static inline const struct libav_library *libav_library_of(struct libav_set *set, void *function)
+static inline const struct library *libav_library_of(struct libav_set *set, void *function)
 {
-    const uintptr_t at = (uintptr_t)function;
-    for (size_t i = 0; i < HOOK_VARIANTS; i++) {
-        struct libav_library *l = &set->libraries[i];
-        int place = atomic_load_explicit(&l->place, memory_order_acquire);
-        if (place == LIBAV_FREE && atomic_compare_exchange_strong(&l->place, &place, LIBAV_FILLING))
-            libav_fill(set, l, at);
-        else if (place != LIBAV_READY)
-            return NULL; // another thread is at it: this one call does without
-        if (at >= l->low && at < l->high)
-            return l->major ? l : NULL;
-    }
-    return NULL;
+    const struct library *l = library_of(&set->library, (uintptr_t)function);
+    const unsigned major = l ? (unsigned)l->version : 0;
+    return major >= set->major_low && major <= set->major_high ? l : NULL;
 }
 
 static inline unsigned libav_major(struct libav_set *set, const struct hook_span *s, void *function)
 {
-    const struct libav_library *l = s->token ? libav_library_of(set, function) : NULL;
-    return l ? l->major : 0;
+    const struct library *l = s->token ? libav_library_of(set, function) : NULL;
+    return l ? (unsigned)l->version : 0;
 }
 
 // ---- Options of a context: asked of the one libavutil of the process, at rare calls only. ----

@@ -6,10 +6,9 @@
 // asked of the library when it is opened. Threads: any; the library's own are not seen apart.
 #include "agent/hooks/libav.h"
 
-static struct libav_set set = {.version = "avcodec_version",
-    .extra = "av_codec_is_encoder",
-    .major_low = 58,
-    .major_high = 61};
+static struct libav_set set = {.major_low = 58,
+    .major_high = 61,
+    .library = {.names = {"avcodec_version", "av_codec_is_encoder"}, .version = libav_version_of}};
 static struct libav_context contexts[LIBAV_CONTEXTS];
 
 #define IS_ENCODER 1 // in libav_context.flags
@@ -18,11 +17,11 @@ typedef int is_encoder_fn(const void *codec);
 
 static int is_encoder(void *function, const struct libav_codec_context *c, const void *codec)
 {
-    const struct libav_library *l = libav_library_of(&set, function);
-    if (!l || !l->extra || !c)
+    const struct library *l = libav_library_of(&set, function);
+    if (!l || !l->at[LIBAV_EXTRA] || !c)
         return 0;
     const void *used = codec ? codec : c->codec;
-    return used && ((is_encoder_fn *)l->extra)(used);
+    return used && ((is_encoder_fn *)l->at[LIBAV_EXTRA])(used);
 }
 
 static void note_opened(const struct hook_span *s, void *function, void *context, int encodes)

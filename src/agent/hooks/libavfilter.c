@@ -5,10 +5,10 @@
 // graph's own threads are not seen apart.
 #include "agent/hooks/libav.h"
 
-static struct libav_set set = {.version = "avfilter_version",
-    .extra = "av_buffersink_get_time_base",
-    .major_low = 7,
-    .major_high = 10};
+static struct libav_set set = {.major_low = 7,
+    .major_high = 10,
+    .library = {
+        .names = {"avfilter_version", "av_buffersink_get_time_base"}, .version = libav_version_of}};
 
 static void note_in(
     const struct hook_span *s, void *function, const void *source, const struct libav_frame *f)
@@ -25,13 +25,13 @@ static void note_out(
 {
     if (!s->token)
         return;
-    const struct libav_library *l = libav_library_of(&set, function);
+    const struct library *l = libav_library_of(&set, function);
     span_value(s->token, TRACE_ATTR_SESSION, (uint64_t)(uintptr_t)sink);
     if (!l)
         return;
     struct libav_ratio base = {0, 0};
-    if (l->extra && sink)
-        base = ((struct libav_ratio(*)(const void *))l->extra)(sink);
+    if (l->at[LIBAV_EXTRA] && sink)
+        base = ((struct libav_ratio(*)(const void *))l->at[LIBAV_EXTRA])(sink);
     libav_note_frame(s, f, TRACE_ATTR_OUTPUT, base);
     if (libav_kind_of(f) == LIBAV_PICTURE)
         libav_keep(s);

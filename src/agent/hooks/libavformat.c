@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-static struct libav_set set = {.version = "avformat_version", .major_low = 58, .major_high = 61};
+static struct libav_set set = {.major_low = 58,
+    .major_high = 61,
+    .library = {.names = {"avformat_version"}, .version = libav_version_of}};
 
 // All 0 where it is not known.
 static struct libav_ratio stream_time_base(

@@ -3,8 +3,8 @@
 // Sizes are read from the structs that the library itself made, and only of the versions whose
 // layout is known: 0.11 (libavif.so.15) and 1.x (libavif.so.16), as the library's avifVersion says.
 // The codec behind it (dav1d, libaom, ...) is part of the call. Threads: any.
-#include "agent/accessors.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 #include <assert.h>
 #include <string.h>
@@ -43,11 +43,11 @@ struct avif_bytes {
 // ---- Whether this is a version that is known. ----
 
 typedef const char *get_version_fn(void);
-static struct accessors_table accessors = {.names = {"avifVersion"}};
+static struct library_table library = {.names = {"avifVersion"}};
 
 static int is_known(const struct hook_span *s, void *function)
 {
-    void *const *at = s->token ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+    void *const *at = s->token ? library_functions(&library, (uintptr_t)function) : NULL;
     const char *version = at ? ((get_version_fn *)at[0])() : NULL;
     return version && (strncmp(version, "0.11.", 5) == 0 || strncmp(version, "1.", 2) == 0);
 }

@@ -3,8 +3,8 @@
 // come from the library's own accessors, found in the object that the hooked function is in; no
 // struct of libheif is read. The decoder behind it (libde265, dav1d, ...) is part of the call.
 // Threads: any.
-#include "agent/accessors.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 // struct heif_error, returned by value.
 struct heif_result {
@@ -15,7 +15,7 @@ struct heif_result {
 // ---- The accessors of the library that a function is in. ----
 
 enum { IMAGE_WIDTH, IMAGE_HEIGHT, IMAGE_CHROMA, STORED_WIDTH, STORED_HEIGHT, STORED_BITS };
-static struct accessors_table of_image = {
+static struct library_table library = {
     .names = {"heif_image_get_width", "heif_image_get_height", "heif_image_get_chroma_format",
         "heif_image_handle_get_ispe_width", "heif_image_handle_get_ispe_height",
         "heif_image_handle_get_luma_bits_per_pixel"}};
@@ -58,7 +58,7 @@ static void note_image(const struct hook_span *s, void *function, const void *im
 {
     struct picture p = {0, 0, 0};
     if (s->token)
-        p = picture_of(accessors_of(&of_image, (uintptr_t)function), image);
+        p = picture_of(library_functions(&library, (uintptr_t)function), image);
     if (p.width)
         span_shape(s->token, (uint32_t)p.width, (uint32_t)p.height, channels_of(p.chroma), 0);
 }
@@ -86,7 +86,7 @@ static void note_decoded(const struct hook_span *s, void *function, const struct
 {
     if (!s->token || r->code != 0 || !image)
         return;
-    void *const *at = accessors_of(&of_image, (uintptr_t)function);
+    void *const *at = library_functions(&library, (uintptr_t)function);
     struct picture p = picture_of(at, *image);
     if (!p.width)
         return;
@@ -101,7 +101,7 @@ static void note_scaled(const struct hook_span *s, void *function, const struct 
     if (!s->token || r->code != 0 || !image)
         return;
     note_image(s, function, *image);
-    p = picture_of(accessors_of(&of_image, (uintptr_t)function), in);
+    p = picture_of(library_functions(&library, (uintptr_t)function), in);
     if (p.width)
         span_source(s->token, (uint32_t)p.width, (uint32_t)p.height);
 }

@@ -3,8 +3,8 @@
 // from the library's own JxlDecoderGetBasicInfo; of the caller's structs only the first fields are
 // read, which are the same in all of these. What is set on a coder before it works (the format of
 // the pixels) is kept for the thread's last one. Threads: any.
-#include "agent/accessors.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 #include <assert.h>
 
@@ -27,7 +27,7 @@ struct pixel_format {
 };
 
 typedef int get_info_fn(const void *decoder, struct basic_info *info);
-static struct accessors_table accessors = {.names = {"JxlDecoderGetBasicInfo"}};
+static struct library_table library = {.names = {"JxlDecoderGetBasicInfo"}};
 
 enum { STATUS_SUCCESS = 0, STATUS_BASIC_INFO = 0x40, STATUS_FULL_IMAGE = 0x1000 };
 
@@ -97,7 +97,7 @@ static void note_decoded(
     struct basic_info info = {.width = 0};
     if (!s->token || !decoder || ((int)done != STATUS_BASIC_INFO && (int)done != STATUS_FULL_IMAGE))
         return;
-    void *const *at = accessors_of(&accessors, (uintptr_t)function);
+    void *const *at = library_functions(&library, (uintptr_t)function);
     if (!at || ((get_info_fn *)at[0])(decoder, &info) != STATUS_SUCCESS || !info.width ||
         !info.height)
         return;

@@ -5,13 +5,13 @@
 // no info struct (png_read_image) take the shape that the thread last saw for the same png struct.
 // An error that leaves by longjmp past these functions is fine: the span stack drops what it
 // skipped, at the latest where the png struct is destroyed. Threads: any.
-#include "agent/accessors.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 // ---- The accessors of the library that a function is in. ----
 
 enum { GET_WIDTH, GET_HEIGHT, GET_CHANNELS };
-static struct accessors_table accessors = {
+static struct library_table library = {
     .names = {"png_get_image_width", "png_get_image_height", "png_get_channels"}};
 
 typedef uint32_t get_pixels_fn(const void *png, const void *info);
@@ -28,7 +28,7 @@ static __thread struct {
 static void note_header(
     const struct hook_span *s, void *function, const void *png, const void *info)
 {
-    void *const *at = s->token && png ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+    void *const *at = s->token && png ? library_functions(&library, (uintptr_t)function) : NULL;
     if (!at || !at[GET_HEIGHT] || !at[GET_CHANNELS])
         return;
     met.png = png;

@@ -3,8 +3,8 @@
 // time is folded. Shapes come from the library's own spng_get_ihdr, asked only after a call that
 // has met the header: it reads nothing then. No struct of libspng is read but the one that the
 // accessor fills, which is part of its interface. Threads: any.
-#include "agent/accessors.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 #include <assert.h>
 
@@ -17,7 +17,7 @@ struct header {
 static_assert(sizeof(struct header) == 64, "spng_ihdr with room");
 
 typedef int get_header_fn(void *spng, struct header *h);
-static struct accessors_table accessors = {.names = {"spng_get_ihdr"}};
+static struct library_table library = {.names = {"spng_get_ihdr"}};
 
 // enum spng_format: of the pixels in memory.
 enum format {
@@ -60,7 +60,7 @@ static void note_picture(
     const struct hook_span *s, void *function, void *spng, int format, int is_decode)
 {
     struct header h = {.width = 0};
-    void *const *at = s->token && spng ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+    void *const *at = s->token && spng ? library_functions(&library, (uintptr_t)function) : NULL;
     if (!at || ((get_header_fn *)at[0])(spng, &h) != 0 || !h.width || !h.height)
         return;
     int is_file_wide = h.bit_depth == 16, is_as_file = format & (FORMAT_PNG | FORMAT_RAW);

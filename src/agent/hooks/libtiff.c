@@ -5,15 +5,15 @@
 // every directory has room for: it reads no file and reports no error then. What a strip or tile
 // takes in the file comes from TIFFGetStrileByteCount (4.1), after the call that has just used it.
 // No struct of libtiff is read. Threads: any.
-#include "agent/accessors.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 #include <fcntl.h>
 
 // ---- The accessors of the library that a function is in. ----
 
 enum { GET_FIELD, GET_MODE, GET_STRILE_BYTES, COMPUTE_TILE };
-static struct accessors_table accessors = {
+static struct library_table library = {
     .names = {"TIFFGetField", "TIFFGetMode", "TIFFGetStrileByteCount", "TIFFComputeTile"}};
 
 typedef int get_field_fn(void *tiff, uint32_t tag, ...);
@@ -56,7 +56,7 @@ struct picture {
 static struct picture picture_of(void *function, void *tiff)
 {
     struct picture p = {.samples = 1, .bits = 1, .format = 1}; // as when the file does not say
-    void *const *at = tiff ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+    void *const *at = tiff ? library_functions(&library, (uintptr_t)function) : NULL;
     get_field_fn *get = at ? (get_field_fn *)at[GET_FIELD] : NULL;
     if (!get || !get(tiff, TAG_WIDTH, &p.width) || !get(tiff, TAG_HEIGHT, &p.height))
         return (struct picture){0, 0, 0, 0, 0};
@@ -106,7 +106,7 @@ static void note_strile(
     const struct hook_span *s, void *function, void *tiff, uint32_t strile, uintptr_t done)
 {
     void *const *at =
-        s->token && (intptr_t)done > 0 ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+        s->token && (intptr_t)done > 0 ? library_functions(&library, (uintptr_t)function) : NULL;
     get_strile_bytes_fn *get = at ? (get_strile_bytes_fn *)at[GET_STRILE_BYTES] : NULL;
     if (get)
         span_bytes(s->token, get(tiff, strile));
@@ -121,7 +121,7 @@ static void note_tile(
     const struct hook_span *s, void *function, void *tiff, struct place p, uintptr_t done)
 {
     void *const *at =
-        s->token && (intptr_t)done > 0 ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+        s->token && (intptr_t)done > 0 ? library_functions(&library, (uintptr_t)function) : NULL;
     compute_tile_fn *compute = at ? (compute_tile_fn *)at[COMPUTE_TILE] : NULL;
     if (compute)
         note_strile(s, function, tiff, compute(tiff, p.x, p.y, p.z, p.sample), done);
@@ -130,7 +130,7 @@ static void note_tile(
 // Raw bytes that were read or written; in 3.x the result is an int.
 static void note_raw(const struct hook_span *s, void *function, uintptr_t done)
 {
-    void *const *at = s->token ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+    void *const *at = s->token ? library_functions(&library, (uintptr_t)function) : NULL;
     if (at && at[GET_STRILE_BYTES] && (intptr_t)done > 0)
         span_bytes(s->token, done);
 }
@@ -144,7 +144,7 @@ static int is_written_by(const char *mode)
 
 static int is_written(void *function, void *tiff)
 {
-    void *const *at = tiff ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+    void *const *at = tiff ? library_functions(&library, (uintptr_t)function) : NULL;
     get_mode_fn *mode = at ? (get_mode_fn *)at[GET_MODE] : NULL;
     return mode && (mode(tiff) & O_ACCMODE) != O_RDONLY;
 }

@@ -4,8 +4,8 @@
 // asked for, mostly on threads of a pool. So both are followed: what each image is made by is noted
 // when it is told, and a region's time is that operation's. The calls that users write
 // (vips_resize, ...) have variable arguments and pass through these. Threads: any; no locks.
-#include "agent/elf_object.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -48,16 +48,22 @@ struct vips_region {
 
 #define FLAGS (AGENT_FOLD_SHORT | AGENT_GROUP_VIPS)
 
-// By kind of operation; the last one also where the operation is not known.
+// By kind of operation, the last of them also where the operation is not known; then what else the
+// kinds are recorded as, for the table. A * stands for any part of a nickname.
 static struct hook_name operation_names[] = {
     {"vips_*load*", "decode", TRACE_CAUSE_OTHER, FLAGS, 0},
     {"vips_*save*", "encode", TRACE_CAUSE_OTHER, FLAGS, 0},
     {"vips_draw_*", "draw", TRACE_CAUSE_OTHER, FLAGS, 0},
     {"vips_colourspace", "convert", TRACE_CAUSE_OTHER, FLAGS, 0},
     {"vips_operation", "preprocess", TRACE_CAUSE_OTHER, FLAGS, 0},
+    {"vips_text", "draw", TRACE_CAUSE_OTHER, FLAGS, 0},
+    {"vips_cast*", "convert", TRACE_CAUSE_OTHER, FLAGS, 0},
+    {"vips_icc_*", "convert", TRACE_CAUSE_OTHER, FLAGS, 0},
+    {"vips_*2*", "convert", TRACE_CAUSE_OTHER, FLAGS, 0},
+    {"vips_*", "preprocess", TRACE_CAUSE_OTHER, FLAGS, 0},
 };
-enum kind { KIND_LOAD, KIND_SAVE, KIND_DRAW, KIND_COLOUR, KIND_OTHER, KIND_COUNT };
-static_assert(sizeof operation_names / sizeof *operation_names == KIND_COUNT, "a name each");
+enum kind { KIND_LOAD, KIND_SAVE, KIND_DRAW, KIND_COLOUR, KIND_OTHER };
+#define NAME_COUNT (sizeof operation_names / sizeof *operation_names)
 
 static int begins_with_any(const char *text, const char *const *heads)
 {
@@ -111,27 +117,28 @@ static struct operation {
 
 typedef const char *nickname_find_fn(uintptr_t type);
 
-struct search {
-    uintptr_t inside, found; // an address in the library; its vips_nickname_find, 0 for none
-};
+enum { NICKNAME_FIND, VERSION };
+typedef int version_fn(int part); // 0: the major version
 
-static int search_object(struct dl_phdr_info *info, size_t length, void *context)
+static int version_of(void *const *at, const char *file_name)
 {
-    struct search *s = context;
-    struct elf_object o;
-    (void)length;
-    if (elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0 ||
-        s->inside < o.low || s->inside >= o.high)
-        return 0;
-    s->found = elf_object_find(&o, "vips_nickname_find");
-    return 1;
+    (void)file_name;
+    return at[VERSION] ? ((version_fn *)at[VERSION])(0) : 0;
+}
+
+static struct library_table library = {
+    .names = {"vips_nickname_find", "vips_version"}, .version = version_of};
+
+// Whether the structs are those above. `inside`: an address in the library.
+static int is_known(uintptr_t inside)
+{
+    return library_version(&library, inside) == 8;
 }
 
 static const char *nickname_of(uintptr_t type, uintptr_t inside)
 {
-    struct search search = {inside, 0};
-    dl_iterate_phdr(search_object, &search);
-    return search.found ? ((nickname_find_fn *)search.found)(type) : NULL;
+    void *const *at = library_functions(&library, inside);
+    return at ? ((nickname_find_fn *)at[NICKNAME_FIND])(type) : NULL;
 }
 
 static uint16_t name_part(const char *nickname, const char *part)
@@ -161,7 +168,7 @@ static void name_operation(struct operation *o, uintptr_t type, uintptr_t inside
 // NULL: not to be recorded. `inside`: an address in the library.
 static struct operation *operation_of(const struct vips_object *object, uintptr_t inside)
 {
-    const uintptr_t type = object && object->class ? object->class->type : 0;
+    const uintptr_t type = object && is_known(inside) && object->class ? object->class->type : 0;
     for (uint32_t i = 0; type && i < 8; i++) {
         const uint32_t at = (uint32_t)(((type >> 4) * 0x9e3779b97f4a7c15u >> 32) + i) % OPERATIONS;
         struct operation *o = &operations[at];
@@ -332,8 +339,9 @@ HOOK_THUNKS(int, image_generate,
     HOOK_TYPE(int, id, PARAMS(params))                                                             \
     static inline int id##_body(id##_fn *real, params)                                             \
     {                                                                                              \
-        PIXELS_SPAN(span, region ? region->image : NULL);                                          \
-        if (span.token && rect)                                                                    \
+        const int is_read = region && is_known((uintptr_t)real);                                   \
+        PIXELS_SPAN(span, is_read ? region->image : NULL);                                         \
+        if (is_read && span.token && rect)                                                         \
             note_pixels(&span, region->image, rect->width, rect->height);                          \
         return real(args);                                                                         \
     }                                                                                              \
@@ -354,7 +362,8 @@ REGION_CALL(region_prepare_to,
     static inline ret id##_body(id##_fn *real, params)                                             \
     {                                                                                              \
         NAMED_SPAN(span, hook_id(&id##_name));                                                     \
-        note_image(&span, image);                                                                  \
+        if (is_known((uintptr_t)real))                                                             \
+            note_image(&span, image);                                                              \
         return real(args);                                                                         \
     }                                                                                              \
     HOOK_THUNKS(ret, id, PARAMS(params), ARGS(args))
@@ -392,7 +401,7 @@ HOOK_CALL(int, init, "vips_init", "load", TRACE_CAUSE_OTHER, AGENT_FOLD_SHORT,
 
 #define OPERATION_LINE(id, symbol, attrs)                                                          \
     {                                                                                              \
-        symbol, id##_thunks, (void **)id##_real, operation_names, KIND_COUNT, attrs                \
+        symbol, id##_thunks, (void **)id##_real, operation_names, NAME_COUNT, attrs                \
     }
 // Kernels of resampling are in private structs, and are not known.
 #define PIXELS (HOOK_SHAPE | HOOK_ATTR(DTYPE))

@@ -2,8 +2,8 @@
 // Hook set libwebp: decoding and encoding WebP. The size of a picture is read from its header, in
 // the bytes that the hooked call has just decoded. Sizes in the caller's structs are read only
 // while every struct that the program prepared was of the ABI that is known. Threads: any.
-#include "agent/accessors.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 #include <assert.h>
 #include <string.h>
@@ -147,12 +147,12 @@ static void note_made(const struct hook_span *s, size_t length_bytes)
 typedef const void *decoded_area_fn(
     const void *decoder, int *left, int *top, int *width, int *height);
 
-static struct accessors_table accessors = {.names = {"WebPIDecodedArea"}};
+static struct library_table library = {.names = {"WebPIDecodedArea"}};
 
 static void note_fed(const struct hook_span *s, void *function, const void *decoder)
 {
     int left = 0, top = 0, width = 0, height = 0;
-    void *const *at = s->token ? accessors_of(&accessors, (uintptr_t)function) : NULL;
+    void *const *at = s->token ? library_functions(&library, (uintptr_t)function) : NULL;
     if (!at)
         return;
     ((decoded_area_fn *)at[0])(decoder, &left, &top, &width, &height);

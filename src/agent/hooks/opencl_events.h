@@ -7,8 +7,8 @@
 #ifndef LIGHTMETER_AGENT_HOOKS_OPENCL_EVENTS_H
 #define LIGHTMETER_AGENT_HOOKS_OPENCL_EVENTS_H
 
-#include "agent/elf_object.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 #include <errno.h>
 
@@ -28,22 +28,14 @@ typedef int32_t opencl_info_fn(
 
 typedef int32_t opencl_count_fn(void *event);
 
-// The functions of one loaded libOpenCL.
-struct opencl_library {
-    uintptr_t inside; // an address in it, to search by
-    opencl_info_fn *info, *profiling;
-    opencl_count_fn *retain, *release;
-};
-
-static struct {
-    _Atomic int state; // 0 free, 1 being filled, 2 filled
-    struct opencl_library at;
-} opencl_libraries[HOOK_VARIANTS];
+enum { OPENCL_INFO, OPENCL_PROFILING, OPENCL_RETAIN, OPENCL_RELEASE };
+static struct library_table opencl_library = {
+    .names = {"clGetEventInfo", "clGetEventProfilingInfo", "clRetainEvent", "clReleaseEvent"}};
 
 // Queues with profiling; `library` NULL: one that has none (any more).
 static struct {
     _Atomic(void *) queue;
-    _Atomic(const struct opencl_library *) library;
+    _Atomic(const struct library *) library;
 } opencl_queues[OPENCL_QUEUES];
 static _Atomic unsigned opencl_queue_count;
 
@@ -51,48 +43,29 @@ static _Atomic unsigned opencl_queue_count;
 #define OPENCL_TAKEN ((void *)1)
 static struct {
     _Atomic(void *) event;
-    _Atomic(const struct opencl_library *) library;
+    _Atomic(const struct library *) library;
 } opencl_events[OPENCL_EVENTS];
 
 // ---- Which library. ----
 
-static int opencl_search_object(struct dl_phdr_info *info, size_t length, void *context)
+// NULL: it lacks one of them.
+static const struct library *opencl_library_of(void *function)
 {
-    struct opencl_library *l = context;
-    struct elf_object o;
-    (void)length;
-    if (elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0 ||
-        l->inside < o.low || l->inside >= o.high)
-        return 0;
-    uintptr_t found = elf_object_find(&o, "clGetEventInfo");
-    l->info = (opencl_info_fn *)found;
-    found = elf_object_find(&o, "clGetEventProfilingInfo");
-    l->profiling = (opencl_info_fn *)found;
-    found = elf_object_find(&o, "clRetainEvent");
-    l->retain = (opencl_count_fn *)found;
-    found = elf_object_find(&o, "clReleaseEvent");
-    l->release = (opencl_count_fn *)found;
-    return 1;
+    const struct library *l = library_of(&opencl_library, (uintptr_t)function);
+    for (int i = OPENCL_INFO; l && i <= OPENCL_RELEASE; i++)
+        if (!l->at[i])
+            return NULL;
+    return l;
 }
 
-static const struct opencl_library *opencl_library_of(void *function)
+static inline opencl_info_fn *opencl_info(const struct library *l)
 {
-    struct opencl_library found = {.inside = (uintptr_t)function};
-    int saved_errno = errno;
-    dl_iterate_phdr(opencl_search_object, &found);
-    errno = saved_errno;
-    int is_whole = found.info && found.profiling && found.retain && found.release;
-    for (int i = 0; is_whole && i < HOOK_VARIANTS; i++) {
-        int expected = 0;
-        if (atomic_compare_exchange_strong(&opencl_libraries[i].state, &expected, 1)) {
-            opencl_libraries[i].at = found;
-            atomic_store(&opencl_libraries[i].state, 2);
-            return &opencl_libraries[i].at;
-        }
-        if (expected == 2 && opencl_libraries[i].at.profiling == found.profiling)
-            return &opencl_libraries[i].at;
-    }
-    return NULL;
+    return (opencl_info_fn *)l->at[OPENCL_INFO];
+}
+
+static inline opencl_info_fn *opencl_profiling(const struct library *l)
+{
+    return (opencl_info_fn *)l->at[OPENCL_PROFILING];
 }
 
 // ---- Queues. ----
@@ -100,7 +73,7 @@ static const struct opencl_library *opencl_library_of(void *function)
 // A queue was created by `function`; another may have had its address before.
 static void opencl_queue_note(void *queue, int has_profiling, void *function)
 {
-    const struct opencl_library *library = has_profiling ? opencl_library_of(function) : NULL;
+    const struct library *library = has_profiling ? opencl_library_of(function) : NULL;
     const unsigned count = atomic_load(&opencl_queue_count);
     for (unsigned i = 0; i < count && i < OPENCL_QUEUES; i++) {
         if (atomic_load(&opencl_queues[i].queue) != queue)
@@ -120,7 +93,7 @@ static void opencl_queue_note(void *queue, int has_profiling, void *function)
 }
 
 // The library of a queue that has profiling; NULL: it has none, or that is not known.
-static inline const struct opencl_library *opencl_profiled(const void *queue)
+static inline const struct library *opencl_profiled(const void *queue)
 {
     const unsigned count = atomic_load_explicit(&opencl_queue_count, memory_order_acquire);
     for (unsigned i = 0; i < count && i < OPENCL_QUEUES; i++) {
@@ -151,7 +124,7 @@ static int opencl_take(const void *event, unsigned *place)
     return 0;
 }
 
-static void opencl_keep(void *event, const struct opencl_library *library)
+static void opencl_keep(void *event, const struct library *library)
 {
     unsigned place;
     if (opencl_take(event, &place)) // of an earlier event at the same address
@@ -168,12 +141,13 @@ static void opencl_keep(void *event, const struct opencl_library *library)
 }
 
 // Nanoseconds that the device worked; -1: not done yet, or not known.
-static int opencl_read(const struct opencl_library *l, const void *event, uint64_t *work_ns)
+static int opencl_read(const struct library *l, const void *event, uint64_t *work_ns)
 {
     uint64_t start = 0, end = 0;
-    if (l->profiling(event, OPENCL_PROFILING_COMMAND_START, sizeof start, &start, NULL) != 0 ||
-        l->profiling(event, OPENCL_PROFILING_COMMAND_END, sizeof end, &end, NULL) != 0 || !end ||
-        end < start)
+    if (opencl_profiling(l)(event, OPENCL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
+            0 ||
+        opencl_profiling(l)(event, OPENCL_PROFILING_COMMAND_END, sizeof end, &end, NULL) != 0 ||
+        !end || end < start)
         return -1;
     *work_ns = end - start;
     return 0;
@@ -189,11 +163,11 @@ static uint64_t opencl_count(void *event, int is_last)
     if (!event || !opencl_take(event, &place))
         return 0;
     int saved_errno = errno;
-    const struct opencl_library *l = atomic_load(&opencl_events[place].library);
+    const struct library *l = atomic_load(&opencl_events[place].library);
     int is_over = opencl_read(l, event, &work_ns) == 0;
     if (!is_over && is_last)
-        is_over = l->info(event, OPENCL_EVENT_REFERENCE_COUNT, sizeof references, &references,
-                      NULL) != 0 ||
+        is_over = opencl_info(l)(event, OPENCL_EVENT_REFERENCE_COUNT, sizeof references,
+                      &references, NULL) != 0 ||
                   references <= 1;
     atomic_store(&opencl_events[place].event, is_over ? NULL : event);
     errno = saved_errno;
@@ -203,7 +177,7 @@ static uint64_t opencl_count(void *event, int is_last)
 // Events that are held while a wait for them lasts: bits of the first 64.
 struct opencl_held {
     uint64_t bits;
-    const struct opencl_library *library;
+    const struct library *library;
 };
 
 static struct opencl_held opencl_hold(void *const *events, uint32_t count)
@@ -215,7 +189,8 @@ static struct opencl_held opencl_hold(void *const *events, uint32_t count)
         if (!events[i] || !opencl_take(events[i], &place))
             continue;
         held.library = atomic_load(&opencl_events[place].library);
-        held.bits |= (uint64_t)(held.library->retain(events[i]) == 0) << i;
+        held.bits |=
+            (uint64_t)(((opencl_count_fn *)held.library->at[OPENCL_RETAIN])(events[i]) == 0) << i;
         atomic_store(&opencl_events[place].event, events[i]);
     }
     errno = saved_errno;
@@ -230,7 +205,7 @@ static uint64_t opencl_let_go(void *const *events, const struct opencl_held *hel
     for (uint64_t bits = held->bits; bits; bits &= bits - 1) {
         void *event = events[__builtin_ctzll(bits)];
         work_ns += opencl_count(event, 0);
-        held->library->release(event);
+        ((opencl_count_fn *)held->library->at[OPENCL_RELEASE])(event);
     }
     errno = saved_errno;
     return work_ns;
@@ -251,7 +226,7 @@ static inline void opencl_note_command(
     const struct hook_span *s, const void *queue, void *const *event, int is_done)
 {
     uint64_t work_ns = 0;
-    const struct opencl_library *l = event && *event ? opencl_profiled(queue) : NULL;
+    const struct library *l = event && *event ? opencl_profiled(queue) : NULL;
     if (!l || !s->token)
         return;
     int saved_errno = errno;

@@ -4,8 +4,8 @@
 // opj_image_t, which the library itself makes and whose first fields are the same in all of 2.x.
 // Calls that have no image (opj_encode) take what the thread last saw for the same codec. Threads:
 // any.
-#include "agent/accessors.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 
 #include <assert.h>
 
@@ -29,11 +29,11 @@ static_assert(offsetof(struct image, components) == 24, "opj_image_t");
 
 // ---- Whether the library is of version 2. ----
 
-static struct accessors_table accessors = {.names = {"opj_get_decoded_tile"}};
+static struct library_table library = {.names = {"opj_get_decoded_tile"}};
 
 static int is_version_2(const struct hook_span *s, void *function)
 {
-    return s->token && accessors_of(&accessors, (uintptr_t)function);
+    return s->token && library_functions(&library, (uintptr_t)function);
 }
 
 // ---- Attributes. ----

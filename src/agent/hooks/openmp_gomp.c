@@ -4,8 +4,8 @@
 // opened a region has done its part, the wait for the others is recorded: the region's function is
 // called through one of ours, as a thread's is. Threads that wait in libgomp spin first
 // (OMP_WAIT_POLICY, GOMP_SPINCOUNT): that is CPU time. Threads: any.
-#include "agent/beside.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 #include "agent/team.h"
 
 #include <pthread.h>
@@ -13,24 +13,33 @@
 // ---- Parallel regions. ----
 
 typedef void region_fn(void *data);
+typedef int size_fn(void);
 
 struct region {
+    const void *head; // the first word of the data where libgomp itself reads it; else NULL
     region_fn *run;
     void *data;
     pthread_t opener;
-    beside_fn *size; // of the team that asks; NULL: not known
+    size_fn *size; // of the team that asks; NULL: not known
     uintptr_t stack;
     struct hook_span wait;
 };
 
 HOOK_NAME(region_end, "OpenMP region end", "wait", TRACE_CAUSE_LOCK, AGENT_FOLD_SHORT);
 
-static struct beside team_size = {.symbol = "omp_get_num_threads"};
+static struct library_table library = {.names = {"omp_get_num_threads"}};
+
+// NULL: not known.
+static inline size_fn *team_size_of(void *real)
+{
+    void *const *at = library_functions(&library, (uintptr_t)real);
+    return at ? (size_fn *)at[0] : NULL;
+}
 
 // In the thread that opened the region, whose spans end where they began: in enter().
 static void work_as_opener(struct region *r)
 {
-    const int threads = r->size ? r->size(NULL) : 0;
+    const int threads = r->size ? r->size() : 0;
     team_note(team_wanted(), threads);
     r->run(r->data);
     r->wait = hook_wait_begin(0, &region_end_name, r->stack);
@@ -47,10 +56,10 @@ static void work(void *argument)
         r->run(r->data);
 }
 
-static inline struct region region_of(void *real, region_fn *run, void *data, uintptr_t stack)
+static inline struct region region_of(
+    void *real, region_fn *run, void *data, const void *head, uintptr_t stack)
 {
-    return (struct region){
-        run, data, pthread_self(), beside_find(&team_size, real), stack, {0, stack}};
+    return (struct region){head, run, data, pthread_self(), team_size_of(real), stack, {0, stack}};
 }
 
 static inline void end_wait(struct region *r)
@@ -60,27 +69,29 @@ static inline void end_wait(struct region *r)
 }
 
 #define FUNCTION region_fn *run, void *data, unsigned threads
-#define REGION_CALL(ret, id, params, args)                                                         \
+#define REGION_CALL(ret, id, head, params, args)                                                   \
     HOOK_TYPE(ret, id, PARAMS(FUNCTION, params))                                                   \
     static inline ret id##_body(id##_fn *real, FUNCTION, params)                                   \
     {                                                                                              \
         __attribute__((cleanup(end_wait))) struct region region =                                  \
-            region_of((void *)real, run, data, SPAN_STACK);                                        \
+            region_of((void *)real, run, data, head, SPAN_STACK);                                  \
         return real(work, &region, threads, args);                                                 \
     }                                                                                              \
     HOOK_THUNKS(ret, id, PARAMS(FUNCTION, params), ARGS(run, data, threads, args))
 
 #define LOOP_CALL(id)                                                                              \
-    REGION_CALL(void, id,                                                                          \
+    REGION_CALL(void, id, NULL,                                                                    \
         PARAMS(long first, long end, long step, long chunk, unsigned region_flags),                \
         ARGS(first, end, step, chunk, region_flags))
 #define RUNTIME_LOOP_CALL(id)                                                                      \
-    REGION_CALL(void, id, PARAMS(long first, long end, long step, unsigned region_flags),          \
+    REGION_CALL(void, id, NULL, PARAMS(long first, long end, long step, unsigned region_flags),    \
         ARGS(first, end, step, region_flags))
 
-REGION_CALL(void, GOMP_parallel, PARAMS(unsigned region_flags), ARGS(region_flags))
-REGION_CALL(unsigned, GOMP_parallel_reductions, PARAMS(unsigned region_flags), ARGS(region_flags))
-REGION_CALL(void, GOMP_parallel_sections, PARAMS(unsigned count, unsigned region_flags),
+REGION_CALL(void, GOMP_parallel, NULL, PARAMS(unsigned region_flags), ARGS(region_flags))
+// The data begins with a pointer to what the tasks of the region reduce into.
+REGION_CALL(unsigned, GOMP_parallel_reductions, *(const void *const *)data,
+    PARAMS(unsigned region_flags), ARGS(region_flags))
+REGION_CALL(void, GOMP_parallel_sections, NULL, PARAMS(unsigned count, unsigned region_flags),
     ARGS(count, region_flags))
 LOOP_CALL(GOMP_parallel_loop_static)
 LOOP_CALL(GOMP_parallel_loop_dynamic)
@@ -123,9 +134,9 @@ WAIT_CALL(void, omp_set_nest_lock, PARAMS(void *lock), ARGS(lock))
 static void note_team(void *real)
 {
     const uint32_t token = team_wanted();
-    beside_fn *size = token ? beside_find(&team_size, real) : NULL;
+    size_fn *size = token ? team_size_of(real) : NULL;
     if (size)
-        team_note(token, size(NULL));
+        team_note(token, size());
 }
 
 #define TASK_CALL(id, params, args)                                                                \

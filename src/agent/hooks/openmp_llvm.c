@@ -5,8 +5,8 @@
 // by a tail jump and its end is not seen: the wait there is blocked time of the call around it.
 // omp_set_lock is in the set openmp_gomp, for both. As of LLVM 3.4 (2014), checked with 14.
 // Threads: any.
-#include "agent/beside.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 #include "agent/team.h"
 
 #define SOURCE const void *source, int32_t thread
@@ -37,16 +37,23 @@ WAIT_CALL(void, __kmpc_copyprivate,
 
 // ---- Teams. What is asked tells of the region that the thread is in, or of the one to come. ----
 
-static struct beside size_inside = {.symbol = "omp_get_num_threads"};
-static struct beside size_next = {.symbol = "omp_get_max_threads"};
-static struct beside is_inside = {.symbol = "omp_in_parallel"};
+enum { SIZE_INSIDE, SIZE_NEXT, IS_INSIDE };
+static struct library_table library = {
+    .names = {"omp_get_num_threads", "omp_get_max_threads", "omp_in_parallel"}};
+typedef int ask_fn(void);
 
-static void note_team(struct beside *source, void *real, int threads)
+// 0 where the library cannot be asked.
+static int ask(int what, void *real)
+{
+    void *const *at = library_functions(&library, (uintptr_t)real);
+    return at && at[what] ? ((ask_fn *)at[what])() : 0;
+}
+
+static void note_team_inside(void *real)
 {
     const uint32_t token = team_wanted();
-    beside_fn *size = token && !threads ? beside_find(source, real) : NULL;
     if (token)
-        team_note(token, size ? size(NULL) : threads);
+        team_note(token, ask(SIZE_INSIDE, real));
 }
 
 // A clause num_threads for the thread's next region.
@@ -65,7 +72,7 @@ HOOK_THUNKS(
 HOOK_TYPE(int32_t, __kmpc_omp_taskwait, PARAMS(SOURCE))
 static inline int32_t __kmpc_omp_taskwait_body(__kmpc_omp_taskwait_fn *real, SOURCE)
 {
-    note_team(&size_inside, (void *)real, 0);
+    note_team_inside((void *)real);
     return real(source, thread);
 }
 HOOK_THUNKS(int32_t, __kmpc_omp_taskwait, PARAMS(SOURCE), ARGS(source, thread))
@@ -73,7 +80,7 @@ HOOK_THUNKS(int32_t, __kmpc_omp_taskwait, PARAMS(SOURCE), ARGS(source, thread))
 HOOK_TYPE(void, __kmpc_end_taskgroup, PARAMS(SOURCE))
 static inline void __kmpc_end_taskgroup_body(__kmpc_end_taskgroup_fn *real, SOURCE)
 {
-    note_team(&size_inside, (void *)real, 0);
+    note_team_inside((void *)real);
     real(source, thread);
 }
 HOOK_THUNKS(void, __kmpc_end_taskgroup, PARAMS(SOURCE), ARGS(source, thread))
@@ -88,12 +95,10 @@ __attribute__((visibility("hidden"))) void openmp_llvm_note_fork(void *real);
 void openmp_llvm_note_fork(void *real)
 {
     const int32_t asked = pushed;
+    const uint32_t token = team_wanted();
     pushed = 0;
-    if (!team_wanted())
-        return;
-    beside_fn *inside = beside_find(&is_inside, real);
-    if (inside && !inside(NULL))
-        note_team(&size_next, real, asked);
+    if (token && !ask(IS_INSIDE, real))
+        team_note(token, asked ? asked : ask(SIZE_NEXT, real));
 }
 
 #define VARIANTS(MACRO) MACRO(0) MACRO(1) MACRO(2) MACRO(3)

@@ -3,7 +3,8 @@
 // Everything is opaque there. Element types are not read, since their numbers changed between
 // releases; bytes and elements tell the width. Two functions take a list of strings at the end,
 // which is handed on word by word. Threads: any.
-#include "agent/hooks/exports.h"
+#include "agent/hook.h"
+#include "agent/library.h"
 
 #include <stdarg.h>
 
@@ -111,7 +112,7 @@ COMPILE(ov_core_compile_model_from_file)
 
 // ---- Inputs: the one last given to a request on this thread. ----
 enum { BYTE_SIZE, SIZE };
-static const char *const accessors[] = {"ov_tensor_get_byte_size", "ov_tensor_get_size", NULL};
+static struct library_table library = {.names = {"ov_tensor_get_byte_size", "ov_tensor_get_size"}};
 typedef int32_t get_size_fn(const void *tensor, size_t *value);
 
 static __thread struct {
@@ -119,13 +120,12 @@ static __thread struct {
     size_t length_bytes, elements;
 } last_input __attribute__((tls_model("initial-exec")));
 
-static void keep_input(
-    struct exports *places, void *function, const void *request, const void *tensor)
+static void keep_input(void *function, const void *request, const void *tensor)
 {
-    const uintptr_t *at = exports_of(places, accessors, function);
+    void *const *at = library_functions(&library, (uintptr_t)function);
     last_input.request = NULL;
     last_input.length_bytes = last_input.elements = 0;
-    if (!at || !at[BYTE_SIZE] || !at[SIZE] || !tensor ||
+    if (!at || !at[SIZE] || !tensor ||
         ((get_size_fn *)at[BYTE_SIZE])(tensor, &last_input.length_bytes) != 0 ||
         ((get_size_fn *)at[SIZE])(tensor, &last_input.elements) != 0)
         return;
@@ -133,13 +133,12 @@ static void keep_input(
 }
 
 #define SET_INPUT(id, params, args)                                                                \
-    static struct exports id##_places[HOOK_VARIANTS];                                              \
     HOOK_TYPE(int32_t, id, PARAMS(params))                                                         \
     static inline int32_t id##_body(id##_fn *real, params)                                         \
     {                                                                                              \
         int32_t failed = real(args);                                                               \
         if (!failed)                                                                               \
-            keep_input(id##_places, (void *)real, request, tensor);                                \
+            keep_input((void *)real, request, tensor);                                             \
         return failed;                                                                             \
     }                                                                                              \
     HOOK_THUNKS(int32_t, id, PARAMS(params), ARGS(args))

@@ -91,7 +91,8 @@ static int poll_kind(int fd)
 {
     struct stat status;
     int saved_errno = errno;
-    int is_socket = fd >= 0 && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+    int is_socket =
+        fd >= 0 && !agent_is_quiet() && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
     errno = saved_errno;
     return fd < 0 ? POLL_NOTHING : is_socket ? POLL_SOCKET : POLL_OTHER;
 }

@@ -26,16 +26,16 @@ static int stream_fd(FILE *stream)
     return fd;
 }
 
-static inline struct descriptor_span stream_begin(
-    struct hook_name *names, FILE *stream, uintptr_t stack)
+static inline void stream_begin(
+    struct descriptor_span *s, struct hook_name *names, FILE *stream, uintptr_t stack)
 {
     const int fd = is_off ? -1 : stream_fd(stream);
-    return descriptor_begin(fd < 0, names, fd, DESCRIPTOR_AT_NONE, stack);
+    descriptor_begin(s, fd < 0, names, fd, DESCRIPTOR_AT_NONE, stack);
 }
 
 #define STREAM_SPAN(variable, names, stream)                                                       \
-    __attribute__((cleanup(descriptor_end), unused)) struct descriptor_span variable =             \
-        stream_begin(names, stream, SPAN_STACK)
+    __attribute__((cleanup(descriptor_end), unused)) struct descriptor_span variable;              \
+    stream_begin(&variable, names, stream, SPAN_STACK)
 
 // What the buffer holds that was read ahead, and what it holds that is yet to be written.
 static inline int64_t ahead_bytes(const FILE *stream)

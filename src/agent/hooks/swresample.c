@@ -3,7 +3,9 @@
 // 4 to 7). Sample types are asked of the library when a context is prepared. Threads: any.
 #include "agent/hooks/libav.h"
 
-static struct libav_set set = {.version = "swresample_version", .major_low = 3, .major_high = 5};
+static struct libav_set set = {.major_low = 3,
+    .major_high = 5,
+    .library = {.names = {"swresample_version"}, .version = libav_version_of}};
 static struct libav_context contexts[LIBAV_CONTEXTS];
 
 // Prepared: what it converts is settled.

@@ -5,7 +5,9 @@
 // library's own threads are not seen apart.
 #include "agent/hooks/libav.h"
 
-static struct libav_set set = {.version = "swscale_version", .major_low = 5, .major_high = 8};
+static struct libav_set set = {.major_low = 5,
+    .major_high = 8,
+    .library = {.names = {"swscale_version"}, .version = libav_version_of}};
 static struct libav_context contexts[LIBAV_CONTEXTS];
 
 // By the flags of a context (SWS_...), the same in 5 to 8.

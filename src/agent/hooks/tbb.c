@@ -4,28 +4,28 @@
 // recorded as waits: the size of the arena goes to the call around them. Recorded are the waits of
 // tbb::mutex, tbb::rw_mutex and the bounded queue, once they have stopped spinning, which is done
 // in the caller and not seen. Threads: any.
-#include "agent/beside.h"
 #include "agent/hook.h"
+#include "agent/library.h"
 #include "agent/team.h"
 
 #define DETAIL "_ZN3tbb6detail2r1"
 
-static struct beside arena_size = {
-    .symbol = DETAIL "15max_concurrencyEPKNS0_2d115task_arena_baseE"};
-static struct beside limit = {.symbol = DETAIL "27global_control_active_valueEi"};
+enum { ARENA_SIZE, LIMIT };
+static struct library_table library = {
+    .names = {DETAIL "15max_concurrencyEPKNS0_2d115task_arena_baseE",
+        DETAIL "27global_control_active_valueEi"}};
+typedef int arena_size_fn(const void *arena);
+typedef size_t limit_fn(int parameter); // 0 is max_allowed_parallelism
 
 // The slots of `arena` (NULL: the one the thread is in), and no more than tbb::global_control lets.
 static void note_team(void *real, const void *arena)
 {
     const uint32_t token = team_wanted();
-    beside_fn *size = token ? beside_find(&arena_size, real) : NULL;
-    if (!size)
+    void *const *at = token ? library_functions(&library, (uintptr_t)real) : NULL;
+    if (!at)
         return;
-    int threads = size(arena);
-    // size_t of (int parameter), and parameter 0 is max_allowed_parallelism.
-    size_t (*active)(int);
-    *(void **)&active = (void *)beside_find(&limit, real);
-    const size_t allowed = active ? active(0) : 0;
+    const int threads = ((arena_size_fn *)at[ARENA_SIZE])(arena);
+    const size_t allowed = at[LIMIT] ? ((limit_fn *)at[LIMIT])(0) : 0;
     team_note(token, allowed && allowed < (size_t)threads ? (int)allowed : threads);
 }
 

@@ -2,7 +2,8 @@
 // Hook set tflite: TensorFlow Lite (LiteRT) by its C API, as of its c_api.h from 2.2 on. Everything
 // is opaque there: sizes come from the library's own accessors, which read a field each. Threads:
 // any.
-#include "agent/hooks/exports.h"
+#include "agent/hook.h"
+#include "agent/library.h"
 
 #define GROUP AGENT_GROUP_INFER
 #define SHORT (AGENT_FOLD_SHORT | GROUP)
@@ -15,8 +16,9 @@ enum {
     TYPE,       // TfLiteType (const TfLiteTensor *)
     DATA,       // void *(const TfLiteTensor *)
 };
-static const char *const accessors[] = {"TfLiteInterpreterGetInputTensor", "TfLiteTensorNumDims",
-    "TfLiteTensorDim", "TfLiteTensorByteSize", "TfLiteTensorType", "TfLiteTensorData", NULL};
+static struct library_table library = {
+    .names = {"TfLiteInterpreterGetInputTensor", "TfLiteTensorNumDims", "TfLiteTensorDim",
+        "TfLiteTensorByteSize", "TfLiteTensorType", "TfLiteTensorData"}};
 typedef const void *get_tensor_fn(const void *interpreter, int32_t index);
 typedef int32_t get_int_fn(const void *tensor);
 typedef int32_t get_dimension_fn(const void *tensor, int32_t index);
@@ -38,7 +40,7 @@ static enum trace_dtype dtype_of(int32_t type)
 
 // TensorFlow's order: batch, height, width, channels.
 static void note_extents(
-    const struct hook_span *s, const uintptr_t *at, const void *tensor, int32_t rank)
+    const struct hook_span *s, void *const *at, const void *tensor, int32_t rank)
 {
     get_dimension_fn *get = (get_dimension_fn *)at[DIMENSION];
     uint64_t elements = 1;
@@ -57,7 +59,7 @@ static void note_extents(
             (uint32_t)extents[0]);
 }
 
-static void note_tensor(const struct hook_span *s, const uintptr_t *at, const void *tensor)
+static void note_tensor(const struct hook_span *s, void *const *at, const void *tensor)
 {
     const int32_t rank =
         at[DIMENSIONS] && at[DIMENSION] ? ((get_int_fn *)at[DIMENSIONS])(tensor) : 0;
@@ -67,13 +69,10 @@ static void note_tensor(const struct hook_span *s, const uintptr_t *at, const vo
         note_extents(s, at, tensor, rank);
 }
 
-static struct exports invoke_places[HOOK_VARIANTS], from_places[HOOK_VARIANTS],
-    to_places[HOOK_VARIANTS];
-
 // The first input of an interpreter.
 static void note_invoke(const struct hook_span *s, void *function, const void *interpreter)
 {
-    const uintptr_t *at = s->token ? exports_of(invoke_places, accessors, function) : NULL;
+    void *const *at = s->token ? library_functions(&library, (uintptr_t)function) : NULL;
     if (!at || !interpreter)
         return;
     span_value(s->token, TRACE_ATTR_SESSION, (uintptr_t)interpreter);
@@ -168,10 +167,9 @@ CALL(int32_t, TfLiteSignatureRunnerInvoke, "infer", GROUP,
     note_value(&span, TRACE_ATTR_SESSION, (uintptr_t)runner), NOTHING, PARAMS(void *runner),
     ARGS(runner))
 
-static void note_copy(
-    const struct hook_span *s, struct exports *places, void *function, const void *tensor)
+static void note_copy(const struct hook_span *s, void *function, const void *tensor)
 {
-    const uintptr_t *at = s->token ? exports_of(places, accessors, function) : NULL;
+    void *const *at = s->token ? library_functions(&library, (uintptr_t)function) : NULL;
     if (at && tensor)
         note_tensor(s, at, tensor);
 }
@@ -180,7 +178,7 @@ CALL(
     int32_t, TfLiteTensorCopyFromBuffer, "transfer", SHORT,
     {
         note_bytes(&span, n);
-        note_copy(&span, from_places, (void *)real, tensor);
+        note_copy(&span, (void *)real, tensor);
         note_value(&span, TRACE_ATTR_INPUT, (uintptr_t)memory);
     },
     NOTHING, PARAMS(void *tensor, const void *memory, size_t n), ARGS(tensor, memory, n))
@@ -188,7 +186,7 @@ CALL(
     int32_t, TfLiteTensorCopyToBuffer, "transfer", SHORT,
     {
         note_bytes(&span, n);
-        note_copy(&span, to_places, (void *)real, tensor);
+        note_copy(&span, (void *)real, tensor);
         note_value(&span, TRACE_ATTR_OUTPUT, (uintptr_t)memory);
     },
     NOTHING, PARAMS(const void *tensor, void *memory, size_t n), ARGS(tensor, memory, n))

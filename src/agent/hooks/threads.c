@@ -161,6 +161,7 @@ SEMAPHORE_CALL(sem_timedwait, is_odd_end(until), PARAMS(sem_t *s, const struct t
 SEMAPHORE_CALL(sem_clockwait, is_odd_clock(clock, until),
     PARAMS(sem_t *s, clockid_t clock, const struct timespec *until), ARGS(s, clock, until))
 
+#define CONDITION_VERSION "GLIBC_2.3.2" // the one with today's pthread_cond_t
 #define CONDITION_CALL(call, gil_text, version, params, args)                                      \
     OWNED_NAMES(call, gil_text);                                                                   \
     HOOK_NEXT(int, call, version, PARAMS(params))                                                  \
@@ -175,9 +176,9 @@ SEMAPHORE_CALL(sem_clockwait, is_odd_clock(clock, until),
 
 // CPython waits for the lock with an end, and where it gave it up at another's request, without
 // one until the other has it.
-CONDITION_CALL(pthread_cond_wait, HAND_OVER_GIL, "GLIBC_2.3.2",
+CONDITION_CALL(pthread_cond_wait, HAND_OVER_GIL, CONDITION_VERSION,
     PARAMS(pthread_cond_t *c, pthread_mutex_t *m), ARGS(c, m))
-CONDITION_CALL(pthread_cond_timedwait, TAKE_GIL, "GLIBC_2.3.2",
+CONDITION_CALL(pthread_cond_timedwait, TAKE_GIL, CONDITION_VERSION,
     PARAMS(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until), ARGS(c, m, until))
 CONDITION_CALL(pthread_cond_clockwait, TAKE_GIL, NULL,
     PARAMS(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until),
@@ -262,4 +263,5 @@ const struct hook_set hook_threads = {
     .help = "waits for mutexes, condition variables, semaphores, barriers and threads",
     .functions = functions,
     .is_off = &is_off,
+    .version = CONDITION_VERSION,
 };

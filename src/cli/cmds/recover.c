@@ -23,7 +23,10 @@ static const struct option_spec options[] = {
 static void describe(const struct recover_result *r, struct buf *out)
 {
     char spans[TEXT_NUMBER_BYTES];
-    if (r->was_done)
+    if (r->was_nothing)
+        buf_puts(out, "The run was killed before it started its program: nothing was recorded, and "
+                      "its directory is removed.\n");
+    else if (r->was_done)
         buf_printf(out, "The run had been packed into %s already; its directory is tidied up.\n",
             buf_text(&r->output));
     else

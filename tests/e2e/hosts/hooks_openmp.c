@@ -165,6 +165,19 @@ static void share_many(void)
         "many %d %d %d %d %d %d %d %d %.2f %.2f, inner %d\n", a, b, c, d, e, f, g, h, x, y, inner);
 }
 
+// What tasks of a region reduce into is found through the region's own data.
+static void reduce_tasks(void)
+{
+    int sum = 0;
+#pragma omp parallel num_threads(TEAM) reduction(task, + : sum)
+    {
+        sum += 1;
+#pragma omp task in_reduction(+ : sum)
+        sum += 10;
+    }
+    printf("reduced %d\n", sum);
+}
+
 int main(void)
 {
     omp_set_dynamic(0);
@@ -176,6 +189,7 @@ int main(void)
     meet();
     run_tasks();
     share_many();
+    reduce_tasks();
     omp_set_num_threads(2);
     int seen = 0;
     lm_stage_begin("two");

@@ -18,6 +18,7 @@ struct filled {
     int64_t jobs;
     double ratio;
     uint64_t most_bytes;
+    uint64_t keep_ns, wait_ns;
     const char *called_with;
 };
 
@@ -72,6 +73,18 @@ static const struct option_spec specs[] = {
         .least = 4096,
         .most = INT64_MAX,
         .offset = FIELD(most_bytes)},
+    {.name = "keep",
+        .argument_name = "TIME",
+        .help = "Kept.",
+        .kind = OPTION_TIME,
+        .least = 1000000000,
+        .most = INT64_MAX,
+        .offset = FIELD(keep_ns)},
+    {.name = "wait",
+        .argument_name = "TIME",
+        .help = "Waits.",
+        .kind = OPTION_TIME,
+        .offset = FIELD(wait_ns)},
     {.name = "call",
         .argument_name = "X",
         .help = "Calls.",
@@ -222,6 +235,26 @@ static void reads_numbers_within_bounds(void **state)
     assert_refused("--call bad", "--call: 'bad' is refused");
 }
 
+static void reads_lengths_of_time_within_bounds(void **state)
+{
+    (void)state;
+    parse(&anywhere, "--keep 1s --wait 250ms");
+    assert_true(got.keep_ns == 1000000000u);
+    assert_true(got.wait_ns == 250000000u);
+    parse(&anywhere, "--keep=1.5m --wait 0");
+    assert_true(got.keep_ns == UINT64_C(90000000000));
+    assert_true(got.wait_ns == 0);
+    parse(&anywhere, "--keep 2h --wait 7");
+    assert_true(got.keep_ns == UINT64_C(7200000000000));
+    assert_true(got.wait_ns == UINT64_C(7000000000));
+    assert_refused(
+        "--keep 999ms", "'999ms' is not a length of time (say 60s, 1.5m or 2h) of at least 1 s");
+    assert_refused("--keep 10000000h", "is not a length of time");
+    assert_refused("--wait -1s", "'-1s' is not a length of time (say 60s, 1.5m or 2h). See");
+    assert_refused("--wait 1d", "is not a length of time");
+    assert_refused("--wait", "--wait");
+}
+
 static void says_what_is_wrong(void **state)
 {
     (void)state;
@@ -272,6 +305,7 @@ int main(void)
         cmocka_unit_test(stops_at_the_first_operand_when_asked),
         cmocka_unit_test(gathers_lists),
         cmocka_unit_test(reads_numbers_within_bounds),
+        cmocka_unit_test(reads_lengths_of_time_within_bounds),
         cmocka_unit_test(says_what_is_wrong),
         cmocka_unit_test(help_fits_the_columns),
     };

@@ -139,7 +139,8 @@ static void add_process(
 static void add_coverage(struct sample *s, const char *library, const char *status, const char *why)
 {
     struct model_coverage *c = vec_push(&s->model->coverage);
-    *c = (struct model_coverage){library, "set", status, why, 0};
+    const char *set = strcmp(status, "absent") == 0 ? "unused" : "set";
+    *c = (struct model_coverage){library, set, status, why, 0};
 }
 
 static void add_evidence(

@@ -276,6 +276,131 @@ static void test_what_cannot_be_recovered_says_why(void **state)
     run_place_remove(&p);
 }
 
+static void nothing_recover(const char *dir)
+{
+    struct err e = {0};
+    struct recover_result result;
+    const struct recover_options options = {.dir = dir};
+    if (recover_run(&options, &result, &e) < 0)
+        fail_msg("%s", err_text(&e));
+    assert_int_equal(result.was_nothing, 1);
+    assert_int_equal(access(dir, F_OK), -1);
+    recover_result_fini(&result);
+}
+
+static void test_a_launcher_killed_before_it_began_leaves_nothing(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/lightmeter-test-XXXXXX", output[64];
+    struct err e = {0};
+    struct buf dir = {0}, part = {0}, file = {0};
+    assert_non_null(mkdtemp(folder));
+    snprintf(output, sizeof output, "%s/out.lmt", folder);
+    // Right after its first step.
+    assert_int_equal(rundir_create(folder, &dir, &e), 0);
+    nothing_recover(buf_text(&dir));
+    // With what it was going to write, a part file and a segment in stock.
+    dir.length_bytes = 0;
+    assert_int_equal(rundir_create(folder, &dir, &e), 0);
+    const int fd = rundir_open(buf_text(&dir), &e);
+    trace_pack_part_name(output, (uint32_t)getpid(), &part);
+    struct rundir_meta m = {.output = output,
+        .part = part.at,
+        .launcher_pid = (uint32_t)getpid(),
+        .meta = json_object()};
+    assert_int_equal(rundir_meta_write(fd, &m, &e), 0);
+    struct trace_pack *pack = trace_pack_create(output, 1, &e);
+    assert_non_null(pack);
+    assert_string_equal(trace_pack_part_path(pack), buf_text(&part));
+    trace_pack_leave(&pack);
+    buf_printf(&file, "%s/free-65536-0", buf_text(&dir));
+    assert_int_equal(file_write(buf_text(&file), "", 0, NULL), 0);
+    close(fd);
+    nothing_recover(buf_text(&dir));
+    assert_int_equal(files_count(folder), 0);
+    json_free(&m.meta);
+    buf_fini(&file);
+    buf_fini(&part);
+    buf_fini(&dir);
+    assert_int_equal(file_remove_tree(folder, NULL), 0);
+}
+
+static void test_a_directory_that_is_not_ours_is_left_alone(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/lightmeter-test-XXXXXX";
+    struct buf other = {0};
+    assert_non_null(mkdtemp(folder));
+    buf_printf(&other, "%s/empty", folder);
+    assert_int_equal(mkdir(other.at, 0700), 0);
+    check_refused(other.at, NULL, "/meta.json; give the directory of a run");
+    other.length_bytes = 0;
+    buf_printf(&other, "%s/foreign", folder);
+    assert_int_equal(file_write(other.at, "", 0, NULL), 0);
+    check_refused(folder, NULL, "/meta.json; give the directory of a run");
+    buf_fini(&other);
+    assert_int_equal(file_remove_tree(folder, NULL), 0);
+}
+
+// A program that was given the directory, and has not come so far that it writes.
+static void test_a_program_that_comes_up_keeps_the_directory(void **state)
+{
+    (void)state;
+    struct run_place p;
+    struct recover_result result;
+    struct buf variable = {0};
+    char *argv[] = {"sleep", "60", NULL}, *env[] = {"A=1", NULL, NULL};
+    (void)leave_run(&p);
+    buf_printf(&variable, "LIGHTMETER_RUN_DIR=%s", p.dir.at);
+    env[1] = variable.at;
+    run_place_leave(&p);
+    const pid_t pid = process_fork();
+    if (pid == 0) {
+        execve("/bin/sleep", argv, env);
+        _exit(1);
+    }
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    while (!memmem(text, sizeof text, "LIGHTMETER_RUN_DIR", 18)) { // until it is the program
+        FILE *file = fopen(path, "r");
+        if (file) {
+            (void)!fread(text, 1, sizeof text, file);
+            fclose(file);
+        }
+    }
+    recover(&p, &result);
+    assert_int_equal(result.is_kept, 1);
+    assert_non_null(strstr(buf_text(&result.notes), "was started to write to"));
+    assert_int_equal(access(p.dir.at, F_OK), 0);
+    recover_result_fini(&result);
+    process_kill(pid);
+    recover(&p, &result);
+    assert_int_equal(result.is_kept, 0);
+    assert_int_equal(access(p.dir.at, F_OK), -1);
+    recover_result_fini(&result);
+    buf_fini(&variable);
+    run_place_remove(&p);
+}
+
+static void test_a_killed_recovery_is_begun_again(void **state)
+{
+    (void)state;
+    struct run_place p;
+    struct recover_result result;
+    struct buf made = {0};
+    const uint64_t spans = leave_run(&p);
+    run_place_leave(&p);
+    trace_pack_part_name(p.output, (uint32_t)getpid(), &made);
+    buf_puts(&made, TRACE_PACK_NEW);
+    assert_int_equal(file_write(made.at, "what it had written", 19, NULL), 0);
+    recover(&p, &result);
+    assert_int_equal(numbered_read(p.output, 100, 0).spans, spans);
+    assert_int_equal(files_count(p.folder), 1);
+    recover_result_fini(&result);
+    buf_fini(&made);
+    run_place_remove(&p);
+}
+
 static void test_a_run_directory_is_private(void **state)
 {
     (void)state;
@@ -304,6 +429,10 @@ int main(void)
         cmocka_unit_test(test_a_finished_run_is_only_tidied_up),
         cmocka_unit_test(test_another_output_can_be_named),
         cmocka_unit_test(test_what_cannot_be_recovered_says_why),
+        cmocka_unit_test(test_a_launcher_killed_before_it_began_leaves_nothing),
+        cmocka_unit_test(test_a_directory_that_is_not_ours_is_left_alone),
+        cmocka_unit_test(test_a_program_that_comes_up_keeps_the_directory),
+        cmocka_unit_test(test_a_killed_recovery_is_begun_again),
         cmocka_unit_test(test_a_run_directory_is_private),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
