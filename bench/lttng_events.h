@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two events of LTTng-UST that bench/peers compares a hooked call with: one with a pointer and a
-// size before a call, one with its result behind it. Included by bench/hooks.c where BENCH_LTTNG is
-// set, and several times over by LTTng's own headers.
+// The two events of LTTng-UST that bench/peers compares a hooked call with: one with a pointer and
+// a size before a call, one with its result behind it. Included by bench/hooks.c where BENCH_LTTNG
+// is set, and several times over by LTTng's own headers.
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER lightmeter_bench
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

@@ -204,7 +204,7 @@ static inline struct agent_fold *find_sum(
 {
     struct agent_fold *folds = t->folds[token - 1];
     if (f->what.switches || f->what.fold_count || !is_folded(f, now - f->start_ticks) ||
-        *t->fast_word != t->switch_value || now > t->sync_due_ticks)
+        *t->fast_word != t->switch_value || now > t->sync_due_ticks || attrs_have_faults(t, f))
         return NULL;
     for (uint32_t i = 0; i < f[-1].what.fold_count; i++)
         if (is_next(&folds[i], f))
@@ -260,10 +260,13 @@ void span_end_noted(uint32_t token, uintptr_t stack, struct agent_thread *t, uin
     span_guard_fast(t, AGENT_FREE);
 }
 
+// Whether the next call of the name is worth a look at its page faults: as its last one was.
 static void note_long(const struct agent_frame *f, uint64_t dur)
 {
-    if (dur >= agent.long_ticks && f->what.name < AGENT_NAMES && !(f->what.flags & AGENT_MARK))
-        __atomic_store_n(&agent.long_names[f->what.name], 1, __ATOMIC_RELAXED);
+    const uint8_t is_long = dur >= agent.long_ticks && !(f->what.flags & AGENT_MARK);
+    uint8_t *noted = &agent.long_names[f->what.name % AGENT_NAMES];
+    if (__atomic_load_n(noted, __ATOMIC_RELAXED) != is_long)
+        __atomic_store_n(noted, is_long, __ATOMIC_RELAXED);
 }
 
 // Takes the innermost span off the stack and records it.
@@ -272,6 +275,7 @@ static void close_top(struct agent_thread *t, uint64_t now)
     uint32_t index = t->depth;
     struct agent_frame *f = &t->frames[index];
     uint64_t dur = now - f->start_ticks;
+    note_long(f, dur);
     if (*agent.control == AGENT_AGGREGATE) {
         flush_folds(t, index);
         sum_call(t, f, now);
@@ -284,7 +288,6 @@ static void close_top(struct agent_thread *t, uint64_t now)
         if (f[-1].what.fold_count)
             flush_folds(t, index - 1);
         flush_folds(t, index);
-        note_long(f, dur);
         if (f->what.switches || f->what.attr_bits)
             agent_reserve(t, SPAN_GROUP_BYTES);
         if (f->what.switches)
