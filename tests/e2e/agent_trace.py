@@ -82,6 +82,8 @@ def read_process(path):
 
 
 def read_segment(path, names, spans, queues, items, counters):
+    """How many records the segment says were dropped."""
+    dropped = 0
     with open(path, "rb") as file:
         data = file.read()
     assert struct.unpack_from("<Q", data)[0] == SEGMENT_MAGIC, path
@@ -116,11 +118,14 @@ def read_segment(path, names, spans, queues, items, counters):
             items.append((depth, struct.unpack_from("<Q", data, at + 16)[0]))
         elif kind == COUNTER:
             counters[names[number][0]] += struct.unpack_from("<q", data, at + 16)[0]
+        elif kind == DROP:
+            dropped += struct.unpack_from("<I", data, at + 4)[0]
         if kind == TEXT:
             at += 16 + (struct.unpack_from("<I", data, at + 4)[0] + 15) // 16 * 16
         else:
             at += LENGTHS[kind]
     assert not attributes, f"attributes without their span: {attributes}"
+    return dropped
 
 
 def read_run_dir(folder):
@@ -137,7 +142,7 @@ def read_run_dir(folder):
         segments = [file for file in files
                     if file.startswith("s-") and tuple(file.split("-")[1:3]) == key]
         for file in sorted(segments, key=lambda f: [int(n, 16) for n in f.split("-")[3:5]]):
-            read_segment(os.path.join(folder, file), names, spans, queues, items, counters)
+            dropped += read_segment(os.path.join(folder, file), names, spans, queues, items, counters)
     return Trace(spans, queues, coverage, dropped, items, counters)
 
 
