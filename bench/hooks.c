@@ -69,14 +69,14 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t semaphore;
 
 // ---- Pointers past every hook. ----
-static typeof(fread) *bare_fread;
-static typeof(pread) *bare_pread;
+static __typeof__(fread) *bare_fread;
+static __typeof__(pread) *bare_pread;
 static int (*bare_getc)(FILE *);
-static typeof(pthread_mutex_lock) *bare_lock;
-static typeof(sem_wait) *bare_wait;
-static typeof(bare_info) *info_at;
-static typeof(bare_decode) *decode_at;
-static typeof(bare_image) *image_at;
+static __typeof__(pthread_mutex_lock) *bare_lock;
+static __typeof__(sem_wait) *bare_wait;
+static __typeof__(bare_info) *info_at;
+static __typeof__(bare_decode) *decode_at;
+static __typeof__(bare_image) *image_at;
 
 #define BLOCK(name, call)                                                                          \
     static void name(long calls)                                                                   \
