@@ -71,7 +71,7 @@ static inline opencl_info_fn *opencl_profiling(const struct library *l)
 // ---- Queues. ----
 
 // A queue was created by `function`; another may have had its address before.
-static void opencl_queue_note(void *queue, int has_profiling, void *function)
+static inline void opencl_queue_note(void *queue, int has_profiling, void *function)
 {
     const struct library *library = has_profiling ? opencl_library_of(function) : NULL;
     const unsigned count = atomic_load(&opencl_queue_count);
@@ -180,7 +180,7 @@ struct opencl_held {
     const struct library *library;
 };
 
-static struct opencl_held opencl_hold(void *const *events, uint32_t count)
+static inline struct opencl_held opencl_hold(void *const *events, uint32_t count)
 {
     struct opencl_held held = {0, NULL};
     unsigned place;
@@ -198,7 +198,7 @@ static struct opencl_held opencl_hold(void *const *events, uint32_t count)
 }
 
 // After the wait: the device time of those that are done; all are let go.
-static uint64_t opencl_let_go(void *const *events, const struct opencl_held *held)
+static inline uint64_t opencl_let_go(void *const *events, const struct opencl_held *held)
 {
     uint64_t work_ns = 0;
     int saved_errno = errno;
