@@ -2,6 +2,8 @@
 // Behaviours that a preloaded library can spoil, one per name: the test runs each with and without
 // Lightmeter and wants the same output and the same end. Run by test_harm.py.
 //   harm NAME
+#include "behaviour.h"
+
 #include <lightmeter/mark.h>
 
 #include <errno.h>
@@ -150,19 +152,12 @@ static int do_thread_ends(void)
     return 0;
 }
 
-static void *short_life(void *count)
-{
-    LM_STAGE("short");
-    __atomic_fetch_add((int *)count, 1, __ATOMIC_RELAXED);
-    return NULL;
-}
-
 static int do_many_threads(void)
 {
     int count = 0;
     for (int i = 0; i < 2000; i++) {
         pthread_t t;
-        if (pthread_create(&t, NULL, short_life, &count) != 0)
+        if (pthread_create(&t, NULL, behaviour_short_life, &count) != 0)
             return 1;
         pthread_join(t, NULL);
     }
@@ -403,11 +398,6 @@ static int do_environment(void)
     return system("echo \"only $ONLY\"") != 0;
 }
 
-struct behaviour {
-    const char *name;
-    int (*run)(void);
-};
-
 static const struct behaviour behaviours[] = {
     {"fork", do_fork},
     {"fork-threaded", do_fork_threaded},
@@ -434,11 +424,6 @@ static const struct behaviour behaviours[] = {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; i < sizeof behaviours / sizeof *behaviours; i++) {
-        if (argc < 2)
-            printf("%s\n", behaviours[i].name);
-        else if (strcmp(argv[1], behaviours[i].name) == 0)
-            return behaviours[i].run();
-    }
-    return argc < 2 ? 0 : 2;
+    (void)argc;
+    return behaviour_run(behaviours, sizeof behaviours / sizeof *behaviours, argv[1]);
 }

@@ -2,6 +2,8 @@
 // What programs do around the loader and its locks, which a preloaded library that calls the loader
 // at the wrong time turns into a deadlock or a lost error. One behaviour per name, as in harm.c.
 //   harm_loader MODULE [NAME]
+#include "behaviour.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -296,11 +298,6 @@ static int do_namespace(void)
     return 0;
 }
 
-struct behaviour {
-    const char *name;
-    int (*run)(void);
-};
-
 static const struct behaviour behaviours[] = {
     {"constructor-waits", do_constructor_waits},
     {"raw-child-while-loading", do_raw_child_while_loading},
@@ -318,11 +315,5 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     module = argv[1];
-    for (size_t i = 0; i < sizeof behaviours / sizeof *behaviours; i++) {
-        if (argc < 3)
-            printf("%s\n", behaviours[i].name);
-        else if (strcmp(argv[2], behaviours[i].name) == 0)
-            return behaviours[i].run();
-    }
-    return argc < 3 ? 0 : 2;
+    return behaviour_run(behaviours, sizeof behaviours / sizeof *behaviours, argv[2]);
 }

@@ -2,6 +2,8 @@
 // More behaviours that a preloaded library can spoil, as in harm.c: what programs do with their
 // threads and children, their limits and their place in the system.
 //   harm_process [NAME]
+#include "behaviour.h"
+
 #include <lightmeter/mark.h>
 
 #include <errno.h>
@@ -45,19 +47,13 @@ static int print_end(pid_t child)
 
 // ---- Threads by the thousand.
 
-static void *short_life(void *count)
-{
-    LM_STAGE("short");
-    __atomic_fetch_add((int *)count, 1, __ATOMIC_RELAXED);
-    return NULL;
-}
-
 static int do_ten_thousand_threads(void)
 {
     int count = 0;
     for (int i = 0; i < 10000; i++) {
         pthread_t t;
-        if (pthread_create(&t, NULL, short_life, &count) != 0 || pthread_join(t, NULL) != 0)
+        if (pthread_create(&t, NULL, behaviour_short_life, &count) != 0 ||
+            pthread_join(t, NULL) != 0)
             return 1;
     }
     printf("%d threads\n", count);
@@ -80,7 +76,8 @@ static int do_threads_under_signals(void)
     setitimer(ITIMER_REAL, &every, NULL);
     for (int i = 0; i < 2000; i++) {
         pthread_t t;
-        if (pthread_create(&t, NULL, short_life, &count) != 0 || pthread_join(t, NULL) != 0)
+        if (pthread_create(&t, NULL, behaviour_short_life, &count) != 0 ||
+            pthread_join(t, NULL) != 0)
             return 1;
     }
     setitimer(ITIMER_REAL, &none, NULL);
@@ -248,7 +245,7 @@ static int limited(__rlimit_resource_t resource, rlim_t limit)
     for (int i = 0; i < 20; i++) {
         pthread_t t;
         int count = 0;
-        if (pthread_create(&t, NULL, short_life, &count) == 0)
+        if (pthread_create(&t, NULL, behaviour_short_life, &count) == 0)
             made += pthread_join(t, NULL) == 0 && count;
     }
     for (int i = 0; i < 100000; i++) {
@@ -346,7 +343,7 @@ static int live_in(const char *folder)
     }
     pthread_t t;
     int count = 0;
-    pthread_create(&t, NULL, short_life, &count);
+    pthread_create(&t, NULL, behaviour_short_life, &count);
     pthread_join(t, NULL);
     printf("thread %d\n", count);
     fflush(stdout);
@@ -380,7 +377,7 @@ static int do_other_user(void)
     }
     pthread_t t;
     int count = 0;
-    pthread_create(&t, NULL, short_life, &count);
+    pthread_create(&t, NULL, behaviour_short_life, &count);
     pthread_join(t, NULL);
     printf("thread %d, user %d\n", count, getuid() == 65534);
     fflush(stdout);
@@ -403,11 +400,6 @@ static int do_namespaces(void)
     }
     return print_end(child);
 }
-
-struct behaviour {
-    const char *name;
-    int (*run)(void);
-};
 
 static const struct behaviour behaviours[] = {
     {"ten-thousand-threads", do_ten_thousand_threads},
@@ -434,11 +426,6 @@ static const struct behaviour behaviours[] = {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; i < sizeof behaviours / sizeof *behaviours; i++) {
-        if (argc < 2)
-            printf("%s\n", behaviours[i].name);
-        else if (strcmp(argv[1], behaviours[i].name) == 0)
-            return behaviours[i].run();
-    }
-    return argc < 2 ? 0 : 2;
+    (void)argc;
+    return behaviour_run(behaviours, sizeof behaviours / sizeof *behaviours, argv[1]);
 }

@@ -3,6 +3,8 @@
 // the process (SIGSYS; SIGKILL in strict mode). The lists hold what the program itself needs, and
 // nothing for a recorder. One behaviour per name, as in harm.c.
 //   harm_seccomp [NAME]
+#include "behaviour.h"
+
 #include <lightmeter/mark.h>
 
 #include <errno.h>
@@ -272,11 +274,6 @@ static int do_executed(void)
     return 9;
 }
 
-struct behaviour {
-    const char *name;
-    int (*run)(void);
-};
-
 static const struct behaviour behaviours[] = {
     {"by-prctl", do_by_prctl},
     {"by-call", do_by_call},
@@ -291,11 +288,6 @@ static const struct behaviour behaviours[] = {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; i < COUNT_OF(behaviours); i++) {
-        if (argc < 2)
-            printf("%s\n", behaviours[i].name);
-        else if (strcmp(argv[1], behaviours[i].name) == 0)
-            return behaviours[i].run();
-    }
-    return argc < 2 ? 0 : 2;
+    (void)argc;
+    return behaviour_run(behaviours, COUNT_OF(behaviours), argv[1]);
 }

@@ -2,6 +2,8 @@
 // More behaviours that a preloaded library can spoil, as in harm.c: stacks of the program's own,
 // stacks that run out, jumps out of calls, and ends in odd places.
 //   harm_stacks [NAME]
+#include "behaviour.h"
+
 #include <lightmeter/mark.h>
 
 #include <errno.h>
@@ -227,11 +229,6 @@ static int do_core_dump(void)
     return 0;
 }
 
-struct behaviour {
-    const char *name;
-    int (*run)(void);
-};
-
 static const struct behaviour behaviours[] = {
     {"signal-stack", do_signal_stack},
     {"coroutines", do_coroutines},
@@ -246,11 +243,6 @@ static const struct behaviour behaviours[] = {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; i < sizeof behaviours / sizeof *behaviours; i++) {
-        if (argc < 2)
-            printf("%s\n", behaviours[i].name);
-        else if (strcmp(argv[1], behaviours[i].name) == 0)
-            return behaviours[i].run();
-    }
-    return argc < 2 ? 0 : 2;
+    (void)argc;
+    return behaviour_run(behaviours, sizeof behaviours / sizeof *behaviours, argv[1]);
 }
