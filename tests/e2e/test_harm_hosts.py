@@ -133,6 +133,7 @@ class Allocators(Case):
 
     def test_preloaded(self):
         """The host's own LD_PRELOAD stays, and its allocator with it."""
+        lightmeter_run.need_plain_launcher(self)
         environment = {**os.environ, "LD_PRELOAD": JEMALLOC}
         if subprocess.run(["true"], env=environment, check=False, capture_output=True).stderr:
             self.skipTest("there is no jemalloc")

@@ -50,6 +50,14 @@ class Openmp(unittest.TestCase):
                     if "barrier" in name:
                         self.assertIn("lock", {span.cause for span in agent_trace.named(trace, name)})
 
+    def test_itt(self):
+        """LLVM's library is not asked to tell a tool of its regions: it crashes at times when it is."""
+        for host in HOSTS:
+            with self.subTest(host):
+                _, trace = agent_trace.follow(
+                    host, environment=PASSIVE | {"INTEL_LIBITTNOTIFY64": agent_trace.AGENT}, own=("*",))
+                self.assertEqual(trace.coverage["itt"][0], "absent")
+
     def test_teams(self):
         for host in HOSTS:
             with self.subTest(host):

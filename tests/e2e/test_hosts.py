@@ -242,6 +242,7 @@ int main(void)
         log = os.path.join(self.folder, "log")
         self.may_trace("strace", "-f", "-o", log, self.program)
         self.same("strace", "-f", "-o", log, self.program, status=7, agents=2)
+        lightmeter_run.need_plain_launcher(self)
         trace = os.path.join(self.folder, "run.lmt")
         outside = lightmeter_run.bare("strace", "-f", "-o", log, LIGHTMETER, "run", "-q", "-o", trace,
                                       "--", self.program, timeout=WAIT_S)
@@ -292,6 +293,7 @@ class TwoAgents(Case):
         return LIGHTMETER, "run", "-q", "-o", trace, "--", *command
 
     def test_around_another(self):
+        lightmeter_run.need_plain_launcher(self)
         command = self.host("runtime.py")
         self.fresh()
         alone = lightmeter_run.bare(*command)
@@ -304,18 +306,21 @@ class TwoAgents(Case):
         self.assertIn(b'"load"', inner.stdout)
 
     def test_crash_under_both(self):
+        lightmeter_run.need_plain_launcher(self)
         result, _, _ = lightmeter_run.measured(*self.nested(HARM, "segv"))
         alone = lightmeter_run.bare(HARM, "segv")
         self.assertEqual(self.result(result), self.result(alone))
 
     def test_named_twice(self):
         """The same library twice is one for the loader."""
+        lightmeter_run.need_plain_launcher(self)
         environment = {**os.environ, "LD_PRELOAD": f"{AGENT} {AGENT}"}
         report = self.same(*self.host("runtime.py"), status=1, env=environment)
         self.assertIn("load", lightmeter_run.stages(report))
 
     def test_a_copy(self):
         """A copy is a second library: two agents in one process, each around the other's calls."""
+        lightmeter_run.need_plain_launcher(self)
         copy = os.path.join(self.folder, "second.so")
         shutil.copy(AGENT, copy)
         environment = {**os.environ, "LD_PRELOAD": copy}
@@ -374,6 +379,7 @@ class Clocks(Case):
 
     def test_jumps_of_the_date(self):
         """For the program, its children and the launcher alike."""
+        lightmeter_run.need_plain_launcher(self)
         self.same(*self.program(), status=1, env={**os.environ, "LD_PRELOAD": self.jumping(0)})
 
     def test_jumps_of_all_clocks_of_the_program(self):
