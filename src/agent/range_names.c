@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of range names, see range_names.h: open addressing by a 64-bit hash of domain and text.
-// A slot is claimed by its hash and filled by whoever claimed it; others wait for that, for a short
-// while. Called on every range whose text is not registered, so the text is hashed in one pass and
-// compared by its hash only. Threads: any.
+// A slot is claimed by its hash and filled by all that find it empty, with the same: nobody waits
+// for another, who may be off the processor for long. Called on every range whose text is not
+// registered, so the text is hashed in one pass and compared by its hash only. Threads: any.
 #include "agent/range_names.h"
 
 #include "agent/names.h"
@@ -12,13 +12,12 @@
 #include <string.h>
 
 #define SLOTS (2u * RANGE_NAMES_LIMIT)
-#define WAIT_ROUNDS 20000u // for another thread to fill a slot
 #define HASH_SEED 0xcbf29ce484222325u
 #define HASH_PRIME 0x9fb21c651e98df25u // odd, bits spread
 
 static struct range_name table[SLOTS];
 static _Atomic uint32_t name_count;
-// What stands in where a slot's owner does not come to fill it (it was killed in a signal handler).
+// What stands in where there is no room for a name, or no recording.
 static struct range_name nothing = {.is_ready = 1, .use = RANGE_IGNORE};
 
 static struct {
@@ -91,16 +90,6 @@ void range_text_narrow(const wchar_t *text, char *out)
     out[n] = 0;
 }
 
-// Whether another thread's claim came to be filled.
-static int wait_for(_Atomic uint32_t *is_ready)
-{
-    for (uint32_t i = 0; i < WAIT_ROUNDS; i++) {
-        if (atomic_load_explicit(is_ready, memory_order_acquire))
-            return 1;
-    }
-    return 0;
-}
-
 // ---- Domains. ----
 
 uint16_t range_domain(const char *name)
@@ -111,13 +100,13 @@ uint16_t range_domain(const char *name)
     const uint64_t hash = cut(HASH_SEED, name, text);
     for (uint16_t i = 1; i < RANGE_DOMAINS - 1; i++) {
         uint64_t found = 0;
-        if (atomic_compare_exchange_strong(&domains[i].hash, &found, hash)) {
-            memcpy(domains[i].text, text, sizeof text);
+        if (!atomic_compare_exchange_strong(&domains[i].hash, &found, hash) && found != hash)
+            continue;
+        if (!atomic_load_explicit(&domains[i].is_ready, memory_order_acquire)) {
+            memcpy(domains[i].text, text, strlen(text) + 1);
             atomic_store_explicit(&domains[i].is_ready, 1, memory_order_release);
-            return i;
         }
-        if (found == hash)
-            return wait_for(&domains[i].is_ready) ? i : RANGE_DOMAINS - 1;
+        return i;
     }
     return RANGE_DOMAINS - 1;
 }
@@ -136,9 +125,14 @@ static const char *domain_text(uint16_t domain)
 
 // ---- Names. ----
 
-// The slot of `hash`: as it is, or claimed for the caller to fill (*is_claimed). NULL: the table
-// is full.
-static struct range_name *slot_of(uint64_t hash, int may_claim, int *is_claimed)
+static int is_ready(const struct range_name *n)
+{
+    return atomic_load_explicit(&n->is_ready, memory_order_acquire) != 0;
+}
+
+// The slot of `hash`, claimed where `may_claim` says so; to be filled by the caller unless it is
+// ready. NULL: there is none, or the table is full.
+static struct range_name *slot_of(uint64_t hash, int may_claim)
 {
     for (uint64_t i = 0; i < SLOTS; i++) {
         struct range_name *n = &table[(hash + i) % SLOTS];
@@ -146,10 +140,8 @@ static struct range_name *slot_of(uint64_t hash, int may_claim, int *is_claimed)
         if (!found) {
             if (!may_claim)
                 return NULL;
-            if (atomic_compare_exchange_strong(&n->hash, &found, hash)) {
-                *is_claimed = 1;
+            if (atomic_compare_exchange_strong(&n->hash, &found, hash))
                 return n;
-            }
         }
         if (found == hash)
             return n;
@@ -164,7 +156,10 @@ static void fill(struct range_name *n, uint16_t domain, const char *shown, struc
     n->use = (uint8_t)c.use;
     if (c.use == RANGE_STAGE) {
         snprintf(full, sizeof full, "%s%s%s", domain_text(domain), domain ? ":" : "", shown);
-        n->id = names_intern(full, c.stage, TRACE_CAUSE_OTHER);
+        // Two may have got a number each: the first one counts, as a range's end compares it.
+        uint16_t none = 0;
+        atomic_compare_exchange_strong(
+            &n->id, &none, names_intern(full, c.stage, TRACE_CAUSE_OTHER));
     }
     atomic_store_explicit(&n->is_ready, 1, memory_order_release);
 }
@@ -174,23 +169,19 @@ static const struct range_name *find_more(uint16_t domain, struct range_choice c
 {
     char unused[RANGE_TEXT_BYTES + 1];
     const char *stage = c.is_own_name ? "other" : c.stage;
-    int is_claimed = 0;
     const uint64_t seed = mix(mix(mix(HASH_SEED, 0xff), (uint8_t)c.use), (uint8_t)domain);
-    struct range_name *n = slot_of(cut(seed, stage, unused), 1, &is_claimed);
-    if (!n)
-        return &nothing;
-    if (is_claimed)
+    struct range_name *n = slot_of(cut(seed, stage, unused), 1);
+    if (n && !is_ready(n))
         fill(n, domain, "(more names)", (struct range_choice){c.use, stage, 0});
-    return is_claimed || wait_for(&n->is_ready) ? n : &nothing;
+    return n ? n : &nothing;
 }
 
 const struct range_name *range_name(uint16_t domain, const char *text)
 {
     char shown[RANGE_TEXT_BYTES + 1];
-    int is_claimed = 0;
     const uint64_t hash = cut(mix(HASH_SEED, (uint8_t)domain), text ? text : "", shown);
-    struct range_name *n = slot_of(hash, 0, &is_claimed);
-    if (__builtin_expect(n && atomic_load_explicit(&n->is_ready, memory_order_acquire), 1))
+    struct range_name *n = slot_of(hash, 0);
+    if (__builtin_expect(n && is_ready(n), 1))
         return n;
     if (!agent_thread_open()) // nothing is named before recording is on
         return &nothing;
@@ -200,12 +191,10 @@ const struct range_name *range_name(uint16_t domain, const char *text)
         atomic_store(&name_count, RANGE_NAMES_LIMIT);
         return find_more(domain, c);
     }
-    n = slot_of(hash, 1, &is_claimed);
-    if (!n)
-        return &nothing;
-    if (is_claimed)
+    n = slot_of(hash, 1);
+    if (n && !is_ready(n))
         fill(n, domain, shown, c);
-    return is_claimed || wait_for(&n->is_ready) ? n : &nothing;
+    return n ? n : &nothing;
 }
 
 const struct range_name *range_name_wide(uint16_t domain, const wchar_t *text)

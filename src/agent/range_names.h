@@ -19,9 +19,9 @@ struct range_name {
     _Atomic uint64_t hash; // 0: free
     _Atomic uint32_t is_ready;
     _Atomic uint32_t is_async; // one has ended on another thread than it began on
-    uint16_t id;               // of names_intern; of the counter's name for RANGE_IGNORE too
-    uint16_t domain;
-    uint8_t use; // enum range_use
+    _Atomic uint16_t id;       // of names_intern; 0 unless a stage
+    _Atomic uint16_t domain;
+    _Atomic uint8_t use; // enum range_use
 };
 
 // The number of a domain by its name; 0 for NULL and "": the default domain. Never fails.

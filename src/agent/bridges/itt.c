@@ -465,9 +465,9 @@ static void *handler_of(const struct api *f)
     return f->nothing;
 }
 
-// LLVM's and Intel's OpenMP. With a tool they keep a table of all regions that threads share and that
-// breaks at times when these end (seen with LLVM 14: a crash in one of some hundred runs), and all
-// that they tell is known from the hook set openmp_llvm.
+// LLVM's and Intel's OpenMP. With a tool they keep a table of all regions that threads share and
+// that breaks at times when these end (seen with LLVM 14: a crash in one of some hundred runs), and
+// all that they tell is known from the hook set openmp_llvm.
 static int is_openmp(const struct global *g)
 {
     static struct library_table openmp = {.names = {"__kmpc_fork_call"}};
