@@ -256,6 +256,10 @@ static int recover_locked(struct recovery *r, const struct recover_options *opti
     struct buf boot_id = {0};
     if (rundir_is_fresh(r->dir_fd, r->dir))
         return nothing_recover(r, e);
+    if (rundir_is_being_removed(r->dir_fd)) {
+        r->result->was_done = 1;
+        return rundir_remove(r->dir_fd, r->dir, NULL, e);
+    }
     if (rundir_meta_read(r->dir_fd, r->dir, &r->meta, e) < 0)
         return -1;
     if (json_count(r->meta.meta) == 0)

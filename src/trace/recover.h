@@ -21,7 +21,8 @@ struct recover_result {
         notes; // sentences, one a line: damage found, processes still alive, files left; or ""
     uint64_t spans, records, threads, processes;
     uint64_t copied_blocks; // taken over from the part file
-    int was_done;           // the run had been packed already; only tidied up
+    int was_done;           // the run had been packed already; only tidied up (into an `output`
+                            // that is empty where its name was removed already)
     int was_nothing;        // it was killed before its program was started: there is no trace
     int is_kept;            // the directory was kept: a process still writes to it
 };

@@ -254,7 +254,15 @@ int rundir_done_is_marked(int dir_fd)
     return fstatat(dir_fd, "done", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
-// Removes our entries but `done`, which goes last: without it the rest would look like a run.
+int rundir_is_being_removed(int dir_fd)
+{
+    struct stat st;
+    return rundir_done_is_marked(dir_fd) && fstatat(dir_fd, "meta.json", &st, 0) < 0 &&
+           errno == ENOENT;
+}
+
+// Removes our entries but `meta.json` and `done`, which go last, in this order: a removal that is
+// cut short can then be finished.
 static unsigned entries_remove(int dir_fd, int *failed)
 {
     unsigned left = 0;
@@ -273,8 +281,8 @@ static unsigned entries_remove(int dir_fd, int *failed)
         const enum trace_name_kind kind = trace_name_parse(entry->d_name).kind;
         if (kind == TRACE_NAME_FOREIGN)
             left++;
-        else if (kind != TRACE_NAME_DONE && unlinkat(dir_fd, entry->d_name, 0) < 0 &&
-                 errno != ENOENT)
+        else if (kind != TRACE_NAME_DONE && kind != TRACE_NAME_META &&
+                 unlinkat(dir_fd, entry->d_name, 0) < 0 && errno != ENOENT)
             left++;
     }
     closedir(dir);
@@ -289,8 +297,10 @@ int rundir_remove(int dir_fd, const char *path, unsigned *left, struct err *e)
         *left = kept;
     if (!failed && kept)
         return 0;
-    if (!failed && unlinkat(dir_fd, "done", 0) < 0 && errno != ENOENT)
-        failed = errno;
+    static const char *const last[] = {"meta.json", "done"};
+    for (int i = 0; !failed && i < 2; i++)
+        if (unlinkat(dir_fd, last[i], 0) < 0 && errno != ENOENT)
+            failed = errno;
     if (!failed && rmdir(path) < 0 && errno != ENOENT && errno != ENOTEMPTY)
         failed = errno;
     if (!failed)

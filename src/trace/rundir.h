@@ -51,6 +51,9 @@ void rundir_absolute(const char *path, struct buf *out);
 int rundir_done_mark(int dir_fd, struct err *e);
 int rundir_done_is_marked(int dir_fd);
 
+// Whether a removal of it was cut short, after the trace had got its name.
+int rundir_is_being_removed(int dir_fd);
+
 // Removes our files and the directory. A foreign file stays, and so does the directory then; that
 // is no failure, but *left counts them (may be NULL). 0, or -1 with a message.
 int rundir_remove(int dir_fd, const char *path, unsigned *left, struct err *e);

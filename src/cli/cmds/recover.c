@@ -27,8 +27,8 @@ static void describe(const struct recover_result *r, struct buf *out)
         buf_puts(out, "The run was killed before it started its program: nothing was recorded, and "
                       "its directory is removed.\n");
     else if (r->was_done)
-        buf_printf(out, "The run had been packed into %s already; its directory is tidied up.\n",
-            buf_text(&r->output));
+        buf_printf(out, "The run had been packed%s%s already; its directory is tidied up.\n",
+            r->output.length_bytes ? " into " : "", buf_text(&r->output));
     else
         buf_printf(out,
             "%s: %s spans of %llu threads in %llu processes. See: lightmeter report %s\n",

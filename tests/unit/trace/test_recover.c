@@ -222,6 +222,27 @@ static void test_a_finished_run_is_only_tidied_up(void **state)
     }
 }
 
+// Killed while it removed its directory.
+static void test_a_removal_is_finished(void **state)
+{
+    (void)state;
+    struct run_place p;
+    struct recover_result result;
+    leave_run(&p);
+    assert_int_equal(drain_finish(p.drain, NULL), 0);
+    assert_int_equal(trace_pack_commit(&p.pack, NULL), 0);
+    assert_int_equal(rundir_done_mark(p.dir_fd, NULL), 0);
+    assert_int_equal(unlinkat(p.dir_fd, "meta.json", 0), 0);
+    run_place_leave(&p);
+    const struct recover_options options = {.dir = p.dir.at};
+    assert_int_equal(recover_run(&options, &result, NULL), 0);
+    assert_int_equal(result.was_done, 1);
+    assert_int_equal(result.output.length_bytes, 0);
+    assert_int_equal(access(p.dir.at, F_OK), -1);
+    recover_result_fini(&result);
+    run_place_remove(&p);
+}
+
 static void test_another_output_can_be_named(void **state)
 {
     (void)state;
@@ -427,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_without_its_part_file_the_directory_is_recovered),
         cmocka_unit_test(test_a_live_writer_keeps_the_directory),
         cmocka_unit_test(test_a_finished_run_is_only_tidied_up),
+        cmocka_unit_test(test_a_removal_is_finished),
         cmocka_unit_test(test_another_output_can_be_named),
         cmocka_unit_test(test_what_cannot_be_recovered_says_why),
         cmocka_unit_test(test_a_launcher_killed_before_it_began_leaves_nothing),
