@@ -11,6 +11,7 @@
 struct birth {
     _Atomic int is_taken;
     void *run, *argument;
+    uint64_t ticks; // when it was asked for
     char creator[48];
 };
 static struct birth births[256];
@@ -45,6 +46,7 @@ struct birth *birth_new(void *run, void *argument, void *return_address)
     b->run = run;
     b->argument = argument;
     name_creator(b, return_address);
+    b->ticks = agent_ticks();
     return b;
 }
 
@@ -58,9 +60,10 @@ void *birth_begin(struct birth *b, void **argument)
 {
     char creator[sizeof b->creator];
     void *run = b->run;
+    const uint64_t asked_ticks = b->ticks;
     *argument = b->argument;
     memcpy(creator, b->creator, sizeof creator);
     birth_free(b);
-    agent_thread_begin(creator);
+    agent_thread_begin(creator, asked_ticks);
     return run;
 }

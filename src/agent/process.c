@@ -27,8 +27,8 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-static const volatile uint32_t no_control[4];
-struct agent agent = {.control = no_control, .scale_mult = 1};
+static const volatile struct trace_control no_control;
+struct agent agent = {.control = &no_control.state, .scale_mult = 1};
 
 static uint64_t ticks_of_ns(uint64_t ns)
 {
@@ -57,8 +57,12 @@ static void map_control(void)
         return;
     void *at = mmap(NULL, CONTROL_BYTES, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
     syscall(SYS_close, fd);
-    if (at != MAP_FAILED)
-        agent.control = at;
+    if (at == MAP_FAILED)
+        return;
+    const struct trace_control *control = at;
+    agent.control = &control->state;
+    agent.beat_ns = &control->beat_ns;
+    agent.place.stock = control->stock;
 }
 
 static int open_process_file(uint64_t flags)
@@ -227,7 +231,7 @@ static void wait_for_others(const struct agent_thread *self)
 
 void process_quiet(const char *why)
 {
-    static const volatile uint32_t stop[4] = {AGENT_STOP};
+    static const volatile uint32_t stop = AGENT_STOP;
     if (agent_is_quiet())
         return;
     const int saved_errno = errno;
@@ -239,7 +243,7 @@ void process_quiet(const char *why)
         agent_thread_end();
     }
     atomic_store(&agent.is_quiet, 1);
-    agent.control = stop;
+    agent.control = &stop;
     wait_for_others(self);
     atomic_store(&agent.state, AGENT_OFF);
     errno = saved_errno;

@@ -55,6 +55,7 @@ static uint64_t runq_part(struct agent_thread *t, uint64_t off_ns)
         return 0;
     uint64_t cpu_ns, runq_ns;
     agent_schedstat(0, &cpu_ns, &runq_ns);
+    t->is_asked = 1;
     if (runq_ns == UINT64_MAX)
         return 0;
     uint64_t since = runq_ns > t->runq_ns ? runq_ns - t->runq_ns : 0;

@@ -27,6 +27,8 @@
 #define ORPHAN_NS 5000000000u
 #define ORPHAN_SEGMENTS 64u
 
+#define SHORT_LIFE_NS 5000000u
+
 // What a thread has before its own block, and after its end: no room for any span.
 static struct agent_thread no_thread;
 static struct agent_thread ended_thread;
@@ -79,16 +81,36 @@ static struct agent_thread *claim_block(void)
     return t;
 }
 
-static void start_block(struct agent_thread *t)
+// What a new thread waited for a CPU before its first instruction. The kernel tells, but makes a
+// folder of /proc for the thread first, which takes as long as the thread's making: so it is the
+// time since it was asked for.
+static void start_runq(struct agent_thread *t, uint64_t asked_ticks)
+{
+    static _Atomic int is_untold; // this kernel does not count it
+    uint64_t cpu_ns;
+    t->is_asked = !asked_ticks;
+    if (!asked_ticks) {
+        agent_schedstat(0, &cpu_ns, &t->runq_ns);
+        atomic_store_explicit(&is_untold, t->runq_ns == UINT64_MAX, memory_order_relaxed);
+    } else if (atomic_load_explicit(&is_untold, memory_order_relaxed)) {
+        t->runq_ns = UINT64_MAX;
+    } else {
+        const uint64_t waited_ns = agent_ns(agent_ticks() - asked_ticks);
+        cpu_ns = clock_thread_cpu_ns();
+        t->runq_ns = waited_ns > cpu_ns ? waited_ns - cpu_ns : 0;
+    }
+}
+
+static void start_block(struct agent_thread *t, uint64_t asked_ticks)
 {
     t->tid = (uint32_t)syscall(SYS_gettid);
     t->depth = t->overflow = t->busy = t->retry = t->closing = t->aggregate_count =
         t->counter_count = t->close_syncs = t->range_count = t->range_overflow = 0;
     t->writer = (struct trace_writer){
         .tid = t->tid, .thread_seq = atomic_fetch_add(&agent.thread_count, 1)};
-    uint64_t cpu_ns;
-    agent_schedstat(0, &cpu_ns, &t->runq_ns);
+    start_runq(t, asked_ticks);
     split_start(t);
+    t->start_ticks = t->sync_ticks;
     t->aggregate_ticks = t->buckets_ticks = t->sync_ticks;
     t->items = 0;
     t->frames[0] = (struct agent_frame){.start_ticks = t->sync_ticks};
@@ -100,14 +122,20 @@ static void write_thread(struct agent_thread *t, enum trace_thread_op op)
     struct trace_thread *r = agent_room(t, sizeof *r);
     if (!r)
         return;
-    uint64_t cpu_ns, runq_ns;
-    agent_schedstat(0, &cpu_ns, &runq_ns);
-    *r = (struct trace_thread){
-        TRACE_THREAD, (uint8_t)op, 0, t->tid, agent_ticks(), clock_thread_cpu_ns(), runq_ns};
+    // At its start all were read just now.
+    uint64_t ticks = t->sync_ticks, cpu_ns = t->sync_cpu_ns, runq_ns = t->runq_ns;
+    if (op == TRACE_THREAD_END) {
+        // A thread that was short and did not wait for long knows its waiting well enough itself.
+        if (t->is_asked || agent_ns(agent_ticks() - t->start_ticks) > SHORT_LIFE_NS)
+            agent_schedstat(0, &cpu_ns, &runq_ns);
+        ticks = agent_ticks();
+        cpu_ns = clock_thread_cpu_ns();
+    }
+    *r = (struct trace_thread){TRACE_THREAD, (uint8_t)op, 0, t->tid, ticks, cpu_ns, runq_ns};
     trace_writer_commit(&t->writer, sizeof *r);
 }
 
-static struct agent_thread *open_block(enum trace_thread_op op)
+static struct agent_thread *open_block(enum trace_thread_op op, uint64_t asked_ticks)
 {
     if (is_opening || agent_self == &ended_thread || agent_is_quiet())
         return NULL;
@@ -118,7 +146,7 @@ static struct agent_thread *open_block(enum trace_thread_op op)
     if (!failed)
         t = claim_block();
     if (t) {
-        start_block(t);
+        start_block(t, asked_ticks);
         write_thread(t, op);
         agent_self = t;
         set_end_key(t);
@@ -132,12 +160,12 @@ struct agent_thread *agent_thread_open(void)
 {
     if (agent_self->depth_limit)
         return agent_self;
-    return open_block(TRACE_THREAD_SEEN);
+    return open_block(TRACE_THREAD_SEEN, 0);
 }
 
-void agent_thread_begin(const char *creator)
+void agent_thread_begin(const char *creator, uint64_t asked_ticks)
 {
-    struct agent_thread *t = open_block(TRACE_THREAD_START);
+    struct agent_thread *t = open_block(TRACE_THREAD_START, asked_ticks);
     if (!t)
         return;
     const char *parts[] = {"", creator};
@@ -180,7 +208,7 @@ void agent_thread_end(void)
 // would take further segments away, and they lie in memory.
 static int is_orphaned(const struct agent_thread *t)
 {
-    const uint64_t beat_ns = *(const volatile uint64_t *)(const volatile void *)(agent.control + 2);
+    const uint64_t beat_ns = agent.beat_ns ? *agent.beat_ns : 0;
     return beat_ns && t->writer.segment_seq >= ORPHAN_SEGMENTS &&
            clock_mono_ns() - beat_ns > ORPHAN_NS;
 }

@@ -145,7 +145,9 @@ struct agent_thread {
     // The switch test: *switch_word == switch_value means not switched out since the last sync.
     const volatile uint64_t *switch_word; // NULL: cannot be told without a system call
     uint64_t sync_ticks, sync_cpu_ns;
-    uint64_t runq_ns;     // as last read
+    uint64_t runq_ns; // as last read, and what was seen since
+    uint64_t start_ticks;
+    int is_asked;         // the kernel was asked for it once, and answers quickly from then on
     uint32_t close_syncs; // comparisons of the clocks in a row, each soon after the one before
     uint64_t voluntary_switches, major_faults;
     uint64_t aggregate_ticks; // when the aggregates were last written
@@ -185,8 +187,9 @@ struct agent {
     uint64_t idle_ticks;  // folds are written out when idle for longer
     uint64_t second_ticks;
     enum trace_split_method split_method;
-    // enum agent_control, then (8 bytes on) the time of the launcher's last round; it writes both.
+    // The launcher writes both: enum agent_control, and the time of its last round (NULL: unknown).
     const volatile uint32_t *control;
+    const volatile uint64_t *beat_ns;
     // Not 0 for a name of which a call was long enough to be worth two looks at its page faults.
     uint8_t long_names[AGENT_NAMES];
     uint64_t long_ticks;
@@ -234,8 +237,8 @@ static inline uint64_t agent_ns(uint64_t ticks)
 struct agent_thread *agent_thread_open(void);
 
 // The same for a thread whose first instruction is about to run; `creator` is the library that
-// asked for it, "" when not known.
-void agent_thread_begin(const char *creator);
+// asked for it, "" when not known, and `asked_ticks` when it did.
+void agent_thread_begin(const char *creator, uint64_t asked_ticks);
 
 // Writes what is left of the calling thread and gives its block back. Called from within our own
 // code (a signal handler that ends the process), or when quiet, it only leaves, as by

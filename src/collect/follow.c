@@ -138,6 +138,7 @@ static int pack_step(struct follow *f, uint64_t now_ns)
         note_failure(f, &why);
     else
         f->is_failing = 0;
+    handover_stock(f->control, drain_stock(f->drain, 0), drain_stock(f->drain, 1));
     keep_limits(f);
     return more > 0;
 }

@@ -29,9 +29,9 @@ struct follow {
     struct switches *switches; // NULL: none
     struct ring *ring;
     const struct trace_clock *clock;
-    uint32_t *control;        // see collect/handover.h
-    uint64_t max_bytes;       // of the trace; 0: no limit
-    uint64_t dir_limit_bytes; // of what may wait to be packed
+    struct trace_control *control; // see collect/handover.h
+    uint64_t max_bytes;            // of the trace; 0: no limit
+    uint64_t dir_limit_bytes;      // of what may wait to be packed
     // What came of it:
     int status;          // wait status of the target
     struct rusage usage; // of the target and the children that it waited for

@@ -73,7 +73,7 @@ static int write_file(int dir_fd, const char *name, const struct buf *text)
     return failed ? -1 : 0;
 }
 
-static uint32_t *map_control(int dir_fd)
+static struct trace_control *map_control(int dir_fd)
 {
     int fd = openat(dir_fd, "control", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -103,10 +103,10 @@ static unsigned long own_filters(void)
     return count;
 }
 
-uint32_t *handover_open(int dir_fd, const struct handover_options *o, struct err *e)
+struct trace_control *handover_open(int dir_fd, const struct handover_options *o, struct err *e)
 {
     struct buf text = {0};
-    uint32_t *control = NULL;
+    struct trace_control *control = NULL;
     if (handover_config_text(o, &text, e) < 0)
         goto done;
     buf_printf(&text, "filters %lu\n", own_filters());
@@ -118,19 +118,26 @@ done:
     return control;
 }
 
-void handover_close(uint32_t **control)
+void handover_close(struct trace_control **control)
 {
     if (*control)
         munmap(*control, CONTROL_BYTES);
     *control = NULL;
 }
 
-void handover_set(uint32_t *control, enum handover_control value)
+void handover_set(struct trace_control *control, enum handover_control value)
 {
-    __atomic_store_n(control, (uint32_t)value, __ATOMIC_RELEASE);
+    __atomic_store_n(&control->state, (uint32_t)value, __ATOMIC_RELEASE);
 }
 
-void handover_beat(uint32_t *control, uint64_t now_ns)
+void handover_beat(struct trace_control *control, uint64_t now_ns)
 {
-    __atomic_store_n((uint64_t *)(void *)(control + 2), now_ns, __ATOMIC_RELEASE);
+    __atomic_store_n(&control->beat_ns, now_ns, __ATOMIC_RELEASE);
+}
+
+void handover_stock(struct trace_control *control, uint32_t small, uint32_t large)
+{
+    const uint64_t round = ((control->stock[0] >> 32) + 1) << 32;
+    __atomic_store_n(&control->stock[0], round | small, __ATOMIC_RELEASE);
+    __atomic_store_n(&control->stock[1], round | large, __ATOMIC_RELEASE);
 }

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "collect/stagemap.h"
+#include "trace/format.h"
 #include "trace/meta.h"
 
 #include <stddef.h>
@@ -32,17 +33,20 @@ struct handover_options {
 // Appends the text of `config`. 0, or -1 with a message when the clock gives no scale.
 int handover_config_text(const struct handover_options *o, struct buf *out, struct err *e);
 
-// Writes `config` and `control` into the directory. The mapped control word, which handover_close
-// unmaps; or NULL with a message.
-uint32_t *handover_open(int dir_fd, const struct handover_options *o, struct err *e);
-void handover_close(uint32_t **control); // accepts NULL in it
+// Writes `config` and `control` into the directory. The mapped page, which handover_close unmaps;
+// or NULL with a message.
+struct trace_control *handover_open(int dir_fd, const struct handover_options *o, struct err *e);
+void handover_close(struct trace_control **control); // accepts NULL in it
 
 // Tells all processes of the run.
-void handover_set(uint32_t *control, enum handover_control value);
+void handover_set(struct trace_control *control, enum handover_control value);
 
-// Tells them that the launcher is alive: the time of the monotonic clock, 8 bytes behind the word.
-// When it is long past, threads of the target stop making segments that nobody would take away.
-void handover_beat(uint32_t *control, uint64_t now_ns);
+// Tells them that the launcher is alive: the time of the monotonic clock. When it is long past,
+// threads of the target stop making segments that nobody would take away.
+void handover_beat(struct trace_control *control, uint64_t now_ns);
+
+// Tells them which free segments there are now: bit N of the small, of the large ones.
+void handover_stock(struct trace_control *control, uint32_t small, uint32_t large);
 
 // ns = ticks * *mult >> *shift for intervals up to an hour.
 int handover_scale(const struct trace_clock *clock, uint64_t *mult, unsigned *shift, struct err *e);

@@ -238,7 +238,10 @@ static int open_late(struct session *s, struct err *e)
         .opencv_trace = s->options->opencv_trace,
     };
     s->control = handover_open(s->dir_fd, &handover, e);
-    return s->control ? 0 : -1;
+    if (!s->control)
+        return -1;
+    handover_stock(s->control, drain_stock(s->drain, 0), drain_stock(s->drain, 1));
+    return 0;
 }
 
 // The target waits to become its image: its scheduler events are followed from the first one on.

@@ -38,7 +38,7 @@ struct session {
     int is_switches_lost;        // META says they are followed, but then they could not be
     struct trace_pack *pack;
     struct ring ring;
-    uint32_t *control;
+    struct trace_control *control;
     struct drain *drain;
     struct launch_signals signals;
     struct follow follow;

@@ -67,6 +67,10 @@ int drain_segment_is_open(struct drain *d, const struct trace_block_id *id);
 // Whether the process image is known to have ended.
 int drain_image_is_ended(struct drain *d, uint32_t pid, uint64_t image_ticks);
 
+// Which free segments of the small (large) length there were at the last round's end: bit N for
+// number N.
+uint32_t drain_stock(const struct drain *d, int is_large);
+
 const struct drain_stats *drain_stats_get(const struct drain *d);
 
 // Ends draining; the directory stays as it is. Accepts NULL.

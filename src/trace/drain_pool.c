@@ -149,6 +149,11 @@ void drain_pool_stock(struct drain *d)
     }
 }
 
+uint32_t drain_stock(const struct drain *d, int is_large)
+{
+    return d->classes[is_large ? DRAIN_LARGE : DRAIN_SMALL].stocked;
+}
+
 // Keeps a file aside for later rounds, with a name that no claimer tries.
 static int spare_keep(struct drain *d, struct drain_class *class, const char *from)
 {

@@ -110,9 +110,11 @@ enum trace_attr_key {
     TRACE_ATTR_OPEN = 7,   // value 1: had not returned when its process was killed, where it ends
     TRACE_ATTR_FILE = 8,   // value: inode of the file; aux: its device, folded to 32 bits
     TRACE_ATTR_OFFSET = 9, // value: byte of the file where the call began
-    TRACE_ATTR_RESIDENT = 10, // value: pages of the file in memory | pages it has << 32
-    TRACE_ATTR_COLOUR = 11,   // value: colour conversion, the library's own code
-    TRACE_ATTR_FILTER = 12,   // value: enum trace_filter
+    // Of a file just opened: value: pages of its beginning in memory | pages looked at << 32; aux:
+    // bytes of a page.
+    TRACE_ATTR_RESIDENT = 10,
+    TRACE_ATTR_COLOUR = 11, // value: colour conversion, the library's own code
+    TRACE_ATTR_FILTER = 12, // value: enum trace_filter
     TRACE_ATTR_DTYPE =
         13, // value: enum trace_dtype of what was made; aux: of what it was made from
     TRACE_ATTR_ELEMENTS = 14, // value: numbers (of DTYPE) worked on
@@ -228,13 +230,16 @@ struct trace_counter {
 static_assert(sizeof(struct trace_counter) == 32, "on disk");
 
 enum trace_text_use {
-    TRACE_TEXT_NAME = 0, // id: the name; bytes: name '\0' stage; aux: enum trace_cause
+    // id: the name; bytes: name '\0' stage; aux: enum trace_cause, and TRACE_NAME_TEAM
+    TRACE_TEXT_NAME = 0,
     TRACE_TEXT_COVERAGE =
         1,               // bytes: library '\0' hook set '\0' covered|uninstrumented|absent '\0' why
     TRACE_TEXT_NOTE = 2, // bytes: something the report should say ("hook x could not start: ...")
     TRACE_TEXT_THREAD =
         3, // subject: tid; bytes: thread name '\0' library that created it ("" unknown)
 };
+// The name is that of a piece of a call that another thread has open: time of the stage, no call.
+#define TRACE_NAME_TEAM 0x100u
 struct trace_text {
     uint8_t kind, use;
     uint16_t id;
@@ -315,13 +320,25 @@ struct trace_sample {
 };
 static_assert(sizeof(struct trace_sample) == 32, "on disk");
 
+// ---- The page `control`: the launcher writes, the target reads. ---------------------------------
+
+struct trace_control {
+    uint32_t state; // what the target does; 0: it records
+    uint32_t zero;
+    uint64_t beat_ns; // of the monotonic clock: the launcher's last round
+    // Which free segments there were at its end, small and large: bit N for the one of number N,
+    // and in the upper half the number of the round.
+    uint64_t stock[2];
+};
+static_assert(sizeof(struct trace_control) == 32, "shared");
+
 // ---- A segment: one thread writes, the launcher reads. ------------------------------------------
 // File name in the run directory: `s-PID-IMAGE-THREAD-SEQ` (all hexadecimal); free ones are
 // `free-BYTES-N`, claimed by renaming.
 
 #define TRACE_SEGMENT_MAGIC 0x31304745534d4c00ull    // "\0LMSEG01"
 #define TRACE_SEGMENT_RETURNED 0x31304b4341424c00ull // "\0LBACK01": the launcher has taken it all
-#define TRACE_SEGMENT_SMALL_BYTES (64u << 10)        // a thread's first
+#define TRACE_SEGMENT_SMALL_BYTES (16u << 10)        // a thread's first
 #define TRACE_SEGMENT_LARGE_BYTES (1024u << 10)
 
 enum trace_segment_state {

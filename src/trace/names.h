@@ -19,7 +19,7 @@
 
 // Free files of one length are numbered 0 .. TRACE_FREE_SLOTS - 1, low numbers first, so that a
 // claimer can try names without reading the directory.
-#define TRACE_FREE_SLOTS 8u
+#define TRACE_FREE_SLOTS 32u
 
 enum trace_name_kind {
     TRACE_NAME_FOREIGN = 0, // none of ours

@@ -68,13 +68,29 @@ void *trace_writer_map(const char *path, size_t length_bytes, int make)
     return at;
 }
 
-// Ready segments are tried from number 0; a miss costs half a microsecond.
+// A free segment that no thread of this process has tried since the launcher's last round. -1:
+// none.
+static int take_number(struct trace_place *place, int is_large, uint32_t *number)
+{
+    const uint64_t slots = UINT32_MAX, stock = place->stock ? place->stock[is_large] : 0;
+    uint64_t tried = atomic_load_explicit(&place->tried[is_large], memory_order_relaxed);
+    for (;;) {
+        const uint64_t before = (tried ^ stock) & ~slots ? stock & ~slots : tried;
+        const uint64_t left = stock & ~before & slots;
+        if (!left)
+            return -1;
+        *number = (uint32_t)__builtin_ctzll(left);
+        if (atomic_compare_exchange_weak(&place->tried[is_large], &tried, before | 1ull << *number))
+            return 0;
+    }
+}
+
 static struct trace_segment *claim_ready(
-    const struct trace_place *place, const char *path, uint32_t length_bytes)
+    struct trace_place *place, const char *path, uint32_t length_bytes)
 {
     char name[TRACE_NAME_BYTES], free_path[sizeof place->run_dir + TRACE_NAME_BYTES];
-    for (uint32_t i = 0; i < TRACE_FREE_SLOTS; i++) {
-        struct trace_name n = {.kind = TRACE_NAME_FREE, .length_bytes = length_bytes, .number = i};
+    struct trace_name n = {.kind = TRACE_NAME_FREE, .length_bytes = length_bytes};
+    while (take_number(place, length_bytes == TRACE_SEGMENT_LARGE_BYTES, &n.number) == 0) {
         if (trace_writer_path(free_path, sizeof free_path, place, trace_name_format(name, &n)) < 0)
             return NULL;
         if (syscall(SYS_renameat2, AT_FDCWD, free_path, AT_FDCWD, path, 1 /* NOREPLACE */) != 0)

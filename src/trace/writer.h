@@ -18,6 +18,10 @@ struct trace_place {
     uint32_t pid;
     uint64_t image_ticks;
     _Atomic uint32_t kept_count; // segments kept by all writers
+    // The launcher's list of free segments (trace_control); NULL: none. What was tried of it, in
+    // the same form.
+    const volatile uint64_t *stock;
+    _Atomic uint64_t tried[2];
 };
 
 #define TRACE_WRITER_KEPT 2

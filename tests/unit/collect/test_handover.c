@@ -77,15 +77,22 @@ static void control_reaches_another_mapping(void **state)
     assert_non_null(mkdtemp(folder));
     int fd = open(folder, O_RDONLY | O_DIRECTORY);
     const struct handover_options o = {.clock = &mono};
-    uint32_t *control = handover_open(fd, &o, &e);
+    struct trace_control *control = handover_open(fd, &o, &e);
     assert_non_null(control);
-    assert_int_equal(*control, HANDOVER_RECORD);
+    assert_int_equal(control->state, HANDOVER_RECORD);
     handover_set(control, HANDOVER_AGGREGATE);
-    uint32_t seen = 0;
+    handover_beat(control, 77);
+    handover_stock(control, 5, 6);
+    struct trace_control seen = {0};
     snprintf(path, sizeof path, "%s/control", folder);
     int other = open(path, O_RDONLY);
     assert_int_equal(read(other, &seen, sizeof seen), sizeof seen);
-    assert_int_equal(seen, HANDOVER_AGGREGATE);
+    assert_int_equal(seen.state, HANDOVER_AGGREGATE);
+    assert_int_equal(seen.beat_ns, 77);
+    assert_int_equal(seen.stock[0], 1ull << 32 | 5);
+    assert_int_equal(seen.stock[1], 1ull << 32 | 6);
+    handover_stock(control, 0, 0);
+    assert_int_equal(control->stock[0], 2ull << 32);
     assert_int_equal(lseek(other, 0, SEEK_END), 4096);
     close(other);
     // A second launcher in the same directory would disturb the first.

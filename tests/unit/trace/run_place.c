@@ -115,6 +115,14 @@ void numbered_writer_init(struct numbered_writer *w, const struct run_place *p, 
     w->now_ticks = 1000;
 }
 
+void numbered_writer_stock(struct numbered_writer *w, const struct run_place *p)
+{
+    const uint64_t round = ((w->stock[0] >> 32) + 1) << 32;
+    for (int i = 0; i < 2; i++)
+        w->stock[i] = round | drain_stock(p->drain, i);
+    w->place.stock = w->stock;
+}
+
 static void add_one(struct numbered_writer *w)
 {
     struct trace_span *span = trace_writer_room(&w->writer, sizeof *span);

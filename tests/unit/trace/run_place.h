@@ -43,10 +43,14 @@ struct numbered_writer {
     uint64_t next; // number of the next span
     uint64_t now_ticks;
     uint64_t lost; // spans without room
+    uint64_t stock[2];
 };
 void numbered_writer_init(struct numbered_writer *w, const struct run_place *p, uint32_t pid,
     uint64_t image_ticks, uint32_t thread_seq);
 void numbered_writer_add(struct numbered_writer *w, uint64_t spans);
+
+// Tells the writer which free segments there are, as the launcher does after each round.
+void numbered_writer_stock(struct numbered_writer *w, const struct run_place *p);
 
 // Writes the process file of an image that defines name 1.
 void process_file_write(const struct run_place *p, uint32_t pid, uint64_t image_ticks);
