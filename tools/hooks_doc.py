@@ -58,7 +58,8 @@ def kind_of(call, text):
 
 def notes_of(call):
     words = [{"bytes": "bytes", "dtype": "number type", "pts": "time stamp",
-              "elapsed": "time of the whole picture"}.get(key, key)
+              "elapsed": "time of the whole picture",
+              "resident": "pages in memory"}.get(key, key)
              for key in call.attributes]
     for folded, word in (("always", "*folded*"), ("short", "*short folded*")):
         if any(name.folded == folded for name in call.names):

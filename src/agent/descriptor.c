@@ -3,6 +3,8 @@
 // file calls, outside of their hot paths. Allocates nothing and keeps errno. Threads: any.
 #include "agent/descriptor.h"
 
+#include "agent/resident.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,14 +55,14 @@ enum descriptor_kind descriptor_ask(int fd, struct descriptor_file *file)
     const int saved_errno = errno;
     enum descriptor_kind kind = DESCRIPTOR_UNKNOWN;
     if (file)
-        *file = (struct descriptor_file){0, 0};
+        *file = (struct descriptor_file){0, 0, 0};
     if (agent_is_quiet())
         return kind;
     if (fd >= 0 && fstat(fd, &status) == 0) {
         kind = kind_of(fd, status.st_mode);
         if (file && S_ISREG(status.st_mode))
-            *file = (struct descriptor_file){
-                status.st_ino, (uint32_t)(status.st_dev ^ (uint64_t)status.st_dev >> 32)};
+            *file = (struct descriptor_file){status.st_ino, (uint64_t)status.st_size,
+                (uint32_t)(status.st_dev ^ (uint64_t)status.st_dev >> 32)};
     }
     errno = saved_errno;
     if ((unsigned)fd < DESCRIPTOR_CACHE)
@@ -74,7 +76,7 @@ void descriptor_forget_range(unsigned first, unsigned last)
         descriptor_forget((int)fd);
 }
 
-void descriptor_opened(uint32_t token, int fd)
+void descriptor_opened(uint32_t token, int fd, int is_to_read)
 {
     struct agent_frame *f = span_frame(token);
     if (fd < 0)
@@ -89,6 +91,8 @@ void descriptor_opened(uint32_t token, int fd)
         return;
     span_value_aux(token, TRACE_ATTR_FILE, file.inode, file.device);
     f->what.flags &= (uint8_t)~AGENT_FOLD_SHORT;
+    if (is_to_read)
+        resident_note(token, fd, file.length_bytes);
 }
 
 void descriptor_settle(struct descriptor_span *s)

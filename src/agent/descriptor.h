@@ -58,6 +58,7 @@ extern uint8_t descriptor_kinds[DESCRIPTOR_CACHE];
 // Which file it is, where it is a regular one; inode 0 where not.
 struct descriptor_file {
     uint64_t inode;
+    uint64_t length_bytes;
     uint32_t device; // folded to 32 bits
 };
 
@@ -83,8 +84,9 @@ static inline void descriptor_forget(int fd)
 void descriptor_forget_range(unsigned first, unsigned last);
 
 // A descriptor that was opened by name just now: remembers what it is, and gives the innermost open
-// span, which is that of `token`, the file's identity. Such a span is written out, never folded.
-void descriptor_opened(uint32_t token, int fd);
+// span, which is that of `token`, the file's identity, and of one that is to be read how much of it
+// is in memory. Such a span is written out, never folded.
+void descriptor_opened(uint32_t token, int fd, int is_to_read);
 
 // A call on a descriptor: opened with what is known of it, put right at its end if it waited.
 struct descriptor_span {

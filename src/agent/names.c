@@ -92,6 +92,39 @@ uint16_t names_intern(const char *name, const char *stage, uint32_t cause)
     return 1;
 }
 
+// 0: not asked for yet; NONE: it has none.
+#define NO_TEAM UINT16_MAX
+static _Atomic uint16_t teams[NAMES_LIMIT];
+
+static uint16_t add_team(uint16_t id)
+{
+    char text[TEXT_LIMIT_BYTES];
+    const struct entry *e = &entries[id];
+    if (!e->name || strcmp(e->stage, "wait") == 0)
+        return NO_TEAM;
+    if (e->cause & TRACE_NAME_TEAM)
+        return id;
+    static const char tail[] = " (team)";
+    size_t length_bytes = strnlen(e->name, sizeof text - sizeof tail);
+    memcpy(text, e->name, length_bytes);
+    memcpy(text + length_bytes, tail, sizeof tail);
+    const uint16_t team =
+        names_intern(text, e->stage, (uint32_t)TRACE_CAUSE_OTHER | TRACE_NAME_TEAM);
+    return team > 1 ? team : NO_TEAM;
+}
+
+uint16_t names_of_team(uint16_t id)
+{
+    if (id >= NAMES_LIMIT)
+        return 0;
+    uint16_t team = atomic_load_explicit(&teams[id], memory_order_relaxed);
+    if (!team) {
+        team = add_team(id);
+        atomic_store_explicit(&teams[id], team, memory_order_relaxed);
+    }
+    return team == NO_TEAM ? 0 : team;
+}
+
 void names_write_all(void)
 {
     static const char *const overflow[] = {"(more names)", "other"};

@@ -12,6 +12,10 @@
 // of blocked time in it. Strings are copied (cut at 200 bytes each).
 uint16_t names_intern(const char *name, const char *stage, uint32_t cause);
 
+// The number of the name that the pieces of a call of the name `id` go by on other threads:
+// "cv::resize (team)", of its stage. 0: there are none of it, as it only waits.
+uint16_t names_of_team(uint16_t id);
+
 // Writes the whole table into the process file again (in a forked child).
 void names_write_all(void);
 

@@ -26,6 +26,16 @@ static int is_image_part(const char *name)
     return 0;
 }
 
+// The call that ends an image of many calls; others of its name do not.
+static int is_image_end(const char *name)
+{
+    static const char *const ends[] = {"png_read_end", "WebPIAppend", "WebPIUpdate"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(name, ends[i]) == 0)
+            return 1;
+    return 0;
+}
+
 static int is_setup(const char *name)
 {
     static const char *const parts[] = {
@@ -57,11 +67,15 @@ static int is_lock(const char *name)
 static unsigned classify(const struct model *m, const struct model_name *n, const char *item)
 {
     const char *stage = m->stages.at[n->stage].text;
+    if (n->is_team)
+        return NAME_TEAM;
     unsigned flags = strcmp(n->text, stage) != 0 ? NAME_CALL : 0;
     if (n->is_wait)
         flags |= NAME_WAIT | (is_lock(n->text) ? NAME_LOCK : 0);
     else if (strcmp(stage, "receive") == 0)
         flags |= NAME_RECEIVE;
+    else if (strcmp(stage, "decode") == 0 && is_image_end(n->text))
+        flags |= NAME_IMAGE_END;
     else if (strcmp(stage, "decode") == 0 && !is_image_part(n->text))
         flags |= NAME_IMAGE;
     else if (strstr(n->text, "start_decompress"))

@@ -18,6 +18,8 @@ enum name_flag {
     NAME_WORK = 128,        // decoding and what comes after it: neither I/O nor waiting nor set-up
     NAME_ITEM = 256,        // what items are counted at
     NAME_IMAGE_START = 512, // begins one image, for programs that never finish one
+    NAME_IMAGE_END = 2048,  // one image, where it says how long that took (TRACE_ATTR_ELAPSED)
+    NAME_TEAM = 4096,       // a piece of a call that another thread had open: no call, no item
     NAME_OWN = 1024,        // work under a word of the program's own, which tells nothing of it
 };
 
@@ -40,6 +42,8 @@ struct name_sum {
 // Sums over the outermost spans of one stage in the steady window.
 struct stage_sum {
     uint64_t calls, bytes, pixels, carried_ns; // carried_ns: own time on item-carrying threads
+    struct facts_split team;                   // of pieces of its calls on other threads
+    uint64_t thread_team_ns;                   // of these, on the thread being walked
     uint32_t threads;
     uint64_t thread_ns, thread_work_ns; // own time on the thread being walked; without waiting
     struct hist *latency;               // of the calls of which durations are known; NULL: none yet

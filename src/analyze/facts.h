@@ -45,9 +45,10 @@ struct facts_stage {
     uint32_t stage;           // index into model.stages
     uint64_t calls;           // outermost ones that ended in the window
     uint64_t items;           // items it handled, where known, else the run's item count
-    struct facts_split split; // own time of its spans, all threads together
+    struct facts_split split; // own time of its spans, all threads together; without `team`
+    struct facts_split team;  // of pieces of its calls that other threads did meanwhile
     double share_ratio;       // of the wall time of the item-carrying threads in the steady window
-    uint32_t threads;         // that spent own time in it
+    uint32_t threads;         // that spent own time in it, team excepted
     double occupancy_ratio;   // own time / (threads x steady)
     uint64_t bytes, pixels;
     // Page faults of its outermost calls, where it was worth to count them (calls of a name that
@@ -56,8 +57,8 @@ struct facts_stage {
     struct facts_latency latency; // of its outermost calls that were recorded one by one
     int is_of_images; // no: of whole pictures, from the first of their many calls to the last
     struct facts_folded folded; // its other outermost calls
-    uint64_t library_cpu_ns; // CPU of pool threads that worked for it (ONNX Runtime's, OpenCV's),
-                             // where known
+    uint64_t library_cpu_ns; // CPU of pool threads that worked for it (ONNX Runtime's, OpenCV's):
+                             // of `team`, and of threads without any an estimate
 };
 
 // Why the scheduler saw a thread leave the CPU.
@@ -83,6 +84,7 @@ struct facts_thread {
     uint32_t stage;                  // that it worked in most, steady; MODEL_NONE: none
     uint64_t stage_ns;               // own time in it, calls that only wait excepted
     uint64_t work_ns;                // steady own time of all stages, calls that only wait excepted
+    uint64_t team_ns;                // part of work_ns: pieces of calls of other threads
     uint64_t idle_ns;  // steady, blocked until another thread acts: queues, joins, locks
     uint64_t lock_ns;  // part of idle_ns: for a mutex or a read-write lock
     uint64_t paced_ns; // steady, blocked by a clock, a device, a pipe or a peer
@@ -123,6 +125,12 @@ struct facts_machine {
     double runnable_threads; // mean on the machine, when sampled; <0: not known
     uint32_t pool_threads;   // of libraries, that used CPU in the steady window
     double pool_cores;       // mean CPU of these
+};
+
+// Of files that were opened for reading in the steady window, as far as it is known how much of
+// their beginning was in memory then.
+struct facts_files {
+    uint64_t looked_at, in_memory; // in_memory: wholly
 };
 
 enum facts_counted_by {
@@ -176,6 +184,7 @@ struct facts {
     double overhead_ratio; // estimate of our own cost in the target: spans x cost per span / wall
     uint64_t dropped_records;
     struct facts_machine machine;
+    struct facts_files files;
 };
 
 // Never NULL. Borrows the model, which must outlive it. Of META it reads "host": {"cores_allowed",

@@ -14,10 +14,13 @@ static int is_outermost(
     const struct build *b, const struct model_thread *t, const struct model_span *s, unsigned flag)
 {
     const uint32_t stage = b->info.at[s->name].stage;
-    for (uint32_t p = s->parent; p != MODEL_NONE; p = t->spans.at[p].parent)
+    for (uint32_t p = s->parent; p != MODEL_NONE; p = t->spans.at[p].parent) {
+        if (b->info.at[t->spans.at[p].name].flags & NAME_TEAM)
+            continue;
         if ((b->info.at[t->spans.at[p].name].flags & flag) ||
             (flag != NAME_ITEM && b->info.at[t->spans.at[p].name].stage == stage))
             return 0;
+    }
     return 1;
 }
 
@@ -25,6 +28,15 @@ static uint64_t batch_of(const struct model_thread *t, const struct model_span *
 {
     const uint64_t batch = s->attrs == MODEL_NONE ? 0 : t->attrs.at[s->attrs].batch;
     return batch ? batch : 1;
+}
+
+// Whether a call is one that `flag` asks for.
+static int is_such(
+    const struct build *b, const struct model_thread *t, const struct model_span *s, unsigned flag)
+{
+    const unsigned flags = b->info.at[s->name].flags;
+    return flags & flag || (flag == NAME_IMAGE && flags & NAME_IMAGE_END &&
+                               model_value_find(t, s, TRACE_ATTR_ELAPSED));
 }
 
 static int has_name(const struct build *b, unsigned flag)
@@ -43,11 +55,12 @@ static uint64_t count_calls(struct build *b, unsigned flag, int with_folded)
     const struct model *m = b->m;
     uint64_t folded = 0;
     b->completions.count = 0;
-    for (size_t i = 0; has_name(b, flag) && i < m->threads.count; i++) {
+    const unsigned names = flag | (flag == NAME_IMAGE ? NAME_IMAGE_END : 0);
+    for (size_t i = 0; has_name(b, names) && i < m->threads.count; i++) {
         const struct model_thread *t = &m->threads.at[i];
         for (size_t k = 0; k < t->spans.count; k++) {
             const struct model_span *s = &t->spans.at[k];
-            if (!(b->info.at[s->name].flags & flag) || !is_outermost(b, t, s, flag))
+            if (!is_such(b, t, s, flag) || !is_outermost(b, t, s, flag))
                 continue;
             if (s->is_fold && (s->calls > 1 || !with_folded))
                 folded += s->calls;
@@ -73,6 +86,8 @@ static void count_images(struct build *b)
     count_all_calls(b, NAME_IMAGE);
     if (!b->completions.count)
         count_all_calls(b, NAME_IMAGE_START);
+    if (!b->completions.count)
+        count_all_calls(b, NAME_IMAGE_END);
 }
 
 // Whether a name that items were asked for at has all of `flags`.
@@ -95,7 +110,8 @@ static void count_asked_for(struct build *b)
         return;
     const int has_single = b->completions.count > 0;
     b->completions.count = 0;
-    if (is_asked_for(b, NAME_IMAGE) || is_asked_for(b, NAME_IMAGE_START))
+    if (is_asked_for(b, NAME_IMAGE) || is_asked_for(b, NAME_IMAGE_START) ||
+        is_asked_for(b, NAME_IMAGE_END))
         count_images(b);
     if (is_asked_for(b, NAME_CALL) || (!b->completions.count && !has_single))
         count_all_calls(b, NAME_ITEM);

@@ -97,7 +97,8 @@ static void fill_names(struct build *b, struct facts_split *by_stage)
         if (!sum->split.wall_ns && !sum->calls)
             continue;
         *vec_push(&f->names) = (struct facts_name){i, sum->calls, sum->split, sum->bytes};
-        build_split_add(&by_stage[b->m->names.at[i].stage], &sum->split);
+        if (!(b->info.at[i].flags & NAME_TEAM))
+            build_split_add(&by_stage[b->m->names.at[i].stage], &sum->split);
     }
     if (f->names.count)
         qsort(f->names.at, f->names.count, sizeof *f->names.at, compare_name);
@@ -124,6 +125,8 @@ static void fill_stage(struct build *b, uint32_t stage, const struct facts_split
     s->calls = sum->calls;
     s->items = f->items;
     s->split = *split;
+    s->team = sum->team;
+    s->library_cpu_ns = sum->team.cpu_ns;
     s->share_ratio = wall_ns ? (double)sum->carried_ns / (double)wall_ns : 0;
     s->threads = sum->threads;
     if (sum->threads && f->steady_ns > 0)
@@ -149,7 +152,7 @@ static void fill_stages(struct build *b)
     }
     fill_names(b, by_stage);
     for (uint32_t i = 0; i < b->stages.count; i++)
-        if (by_stage[i].wall_ns || b->stages.at[i].calls)
+        if (by_stage[i].wall_ns || b->stages.at[i].calls || b->stages.at[i].team.wall_ns)
             fill_stage(b, i, &by_stage[i]);
     free(by_stage);
     if (f->stages.count)
@@ -216,7 +219,9 @@ static void add_pools(struct build *b)
         const struct facts_thread *t = &f->threads.at[i];
         if (!t->is_pool || !t->steady.cpu_ns)
             continue;
-        struct facts_stage *s = served_by(b, b->m->threads.at[t->thread].creator);
+        // Of a team it is known what it worked for; what else it did is waiting for work.
+        struct facts_stage *s =
+            t->team_ns ? NULL : served_by(b, b->m->threads.at[t->thread].creator);
         if (s)
             s->library_cpu_ns += t->steady.cpu_ns;
         f->machine.pool_threads++;

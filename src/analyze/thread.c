@@ -129,7 +129,7 @@ void build_thread_root(struct build *b, struct facts_thread *out, const struct w
     out->unattributed.wall_ns =
         root->gap_steady_ns > root->fold_steady_ns ? root->gap_steady_ns - root->fold_steady_ns : 0;
     out->unattributed_ns = gaps.wall_ns;
-    out->is_pool = is_pool_creator(t->creator);
+    out->is_pool = is_pool_creator(t->creator) || out->team_ns * 2 > out->work_ns;
     out->kernel_cpu_ns = kernel_ns(b, t, t->cpu_ns, t->start_cpu_ns, TRACE_METRIC_THREAD_CPU_NS);
     add_root_splits(b, t, &gaps, &out->unattributed);
     settle_tail(b, t, out, root, &gaps);

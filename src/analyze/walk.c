@@ -129,10 +129,12 @@ static void add_folded(
 }
 
 // A picture that took many calls is timed from the first of them on.
-static void add_image(
-    struct stage_sum *stage, const struct model_thread *t, const struct model_span *s)
+static void add_image(struct stage_sum *stage, const struct model_thread *t,
+    const struct model_span *s, unsigned flags)
 {
     const struct model_value *elapsed = model_value_find(t, s, TRACE_ATTR_ELAPSED);
+    if (!elapsed && flags & NAME_IMAGE_END)
+        return;
     if (!stage->images)
         stage->images = hist_new();
     stage->has_elapsed |= elapsed != NULL;
@@ -144,8 +146,8 @@ static inline void add_call(struct stage_sum *stage, const struct model_thread *
     const struct model_span *s, unsigned flags)
 {
     stage->calls += s->calls;
-    if (__builtin_expect(flags & NAME_IMAGE, 0) && !s->is_fold)
-        add_image(stage, t, s);
+    if (__builtin_expect(flags & (NAME_IMAGE | NAME_IMAGE_END), 0) && !s->is_fold)
+        add_image(stage, t, s, flags);
     if (s->is_fold) {
         add_folded(stage, t, s);
         return;
@@ -169,6 +171,16 @@ static void add_faults(struct walk *w, const struct model_span *s, const struct 
     w->b->stages.at[info->stage].major_faults += faults->aux;
 }
 
+// A file that was opened to be read, where the kernel tells how much of it is in memory.
+static void add_file(struct walk *w, const struct model_span *s)
+{
+    const struct model_value *pages = model_value_find(w->t, s, TRACE_ATTR_RESIDENT);
+    if (!pages)
+        return;
+    w->b->f->files.looked_at++;
+    w->b->f->files.in_memory += (uint32_t)pages->value >= pages->value >> 32;
+}
+
 static void add_attrs(struct walk *w, const struct model_span *s, const struct open_span *above,
     struct open_span *here)
 {
@@ -182,6 +194,8 @@ static void add_attrs(struct walk *w, const struct model_span *s, const struct o
     if (pixels && !(above->pixels_stages & info->stage_bit))
         stage->pixels += pixels;
     add_faults(w, s, above, here);
+    if (a->values)
+        add_file(w, s);
     here->bytes_stages |= a->bytes ? info->stage_bit : 0;
     here->pixels_stages |= pixels ? info->stage_bit : 0;
 }
@@ -321,7 +335,7 @@ static inline void take_span(struct walk *w, uint32_t index)
         .is_root_fold = s->is_fold && above->is_root_fold,
         .in_call = above->in_call || (info.flags & (NAME_CALL | NAME_WAIT)) == NAME_CALL,
         .is_cut = !is_inside && !s->is_fold && inside_ns > 0,
-        .stages = above->stages | info.stage_bit,
+        .stages = above->stages | (info.flags & NAME_TEAM ? 0 : info.stage_bit),
         .bytes_stages = above->bytes_stages,
         .pixels_stages = above->pixels_stages,
         .faults_stages = above->faults_stages};
@@ -334,7 +348,7 @@ static inline void take_span(struct walk *w, uint32_t index)
     }
     if (end_ns > b->from_ns && end_ns <= b->to_ns) {
         b->names.at[s->name].calls += s->calls;
-        if (!(above->stages & info.stage_bit))
+        if (!(above->stages & info.stage_bit) && !(info.flags & NAME_TEAM))
             add_call(&b->stages.at[info.stage], w->t, s, info.flags);
         if (s->attrs != MODEL_NONE)
             add_attrs(w, s, above, &here);
@@ -366,6 +380,10 @@ static void end_names(struct build *b, struct facts_thread *out, uint32_t place)
         stage->thread_ns += sum->thread.wall_ns;
         if (!(info->flags & NAME_WAIT))
             stage->thread_work_ns += sum->thread.wall_ns;
+        if (info->flags & NAME_TEAM) {
+            build_split_add(&stage->team, &sum->thread);
+            stage->thread_team_ns += sum->thread.wall_ns;
+        }
         sum->thread = (struct facts_split){0};
         sum->is_touched = 0;
     }
@@ -376,12 +394,13 @@ static void end_names(struct build *b, struct facts_thread *out, uint32_t place)
         struct stage_sum *stage = &b->stages.at[ts->stage];
         ts->own_ns = stage->thread_ns;
         out->work_ns += stage->thread_work_ns;
+        out->team_ns += stage->thread_team_ns;
         if (stage->thread_work_ns > out->stage_ns) {
             out->stage_ns = stage->thread_work_ns;
             out->stage = ts->stage;
         }
-        stage->threads++;
-        stage->thread_ns = stage->thread_work_ns = 0;
+        stage->threads += stage->thread_ns > stage->thread_team_ns;
+        stage->thread_ns = stage->thread_work_ns = stage->thread_team_ns = 0;
     }
 }
 

@@ -65,12 +65,20 @@ static void add_attrs(struct note *notes, size_t *count, const struct model_attr
         add(notes, count, NOTE_ITEM, a->item);
 }
 
+static void add_resident(struct note *notes, size_t *count, enum note_key key, uint64_t value)
+{
+    char text[32];
+    snprintf(
+        text, sizeof text, "%" PRIu32 " of %" PRIu32, (uint32_t)value, (uint32_t)(value >> 32));
+    add_text(notes, count, key, text);
+}
+
 // The others are numbers; where an attribute has two, only the first.
 static void add_value(struct note *notes, size_t *count, const struct model_value *v)
 {
     const enum note_key key = (enum note_key)(NOTE_VALUE + (v->key - TRACE_ATTR_FILE));
     if (v->key == TRACE_ATTR_RESIDENT)
-        add(notes, count, key, (uint32_t)v->value);
+        add_resident(notes, count, key, v->value);
     else if (v->key == TRACE_ATTR_DTYPE && v->value < TRACE_DTYPE_COUNT)
         add_text(notes, count, key, model_dtype_text((enum trace_dtype)v->value));
     else if (v->key == TRACE_ATTR_FILTER && v->value < TRACE_FILTER_COUNT)

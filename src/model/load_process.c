@@ -31,13 +31,15 @@ void load_process_keep(struct load_process *p, const uint8_t *bytes, size_t leng
 static void add_name(struct load_process *p, struct model *m, const struct trace_text *text)
 {
     const char *name = copy_field(m, text, 0), *stage = copy_field(m, text, 1);
-    enum trace_cause cause =
-        text->aux < TRACE_CAUSE_COUNT ? (enum trace_cause)text->aux : TRACE_CAUSE_OTHER;
+    const uint32_t aux = text->aux & ~TRACE_NAME_TEAM;
+    enum trace_cause cause = aux < TRACE_CAUSE_COUNT ? (enum trace_cause)aux : TRACE_CAUSE_OTHER;
     if (!*name)
         name = "?";
     while (p->names.count <= text->id)
         *vec_push(&p->names) = MODEL_NONE;
     p->names.at[text->id] = model_name_id(m, name, *stage ? stage : name, cause);
+    if (text->aux & TRACE_NAME_TEAM)
+        m->names.at[p->names.at[text->id]].is_team = 1;
 }
 
 static void add_coverage(struct load_process *p, struct model *m, const struct trace_text *text)

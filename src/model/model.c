@@ -136,7 +136,8 @@ uint32_t model_stage_id(struct model *m, const char *text)
 
 uint32_t model_name_id(struct model *m, const char *text, const char *stage, enum trace_cause cause)
 {
-    struct model_name wanted = {text, model_stage_id(m, stage), cause, strcmp(stage, "wait") == 0};
+    struct model_name wanted = {
+        text, model_stage_id(m, stage), cause, strcmp(stage, "wait") == 0, 0};
     grow_names(m);
     struct model_index *x = m->index;
     size_t slot = hash_name(m, &wanted) & (x->name_slots - 1);

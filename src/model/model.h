@@ -21,6 +21,7 @@ struct model_name {
     uint32_t stage;
     enum trace_cause cause; // what off-CPU time in it is spent on, when not measured otherwise
     int is_wait;            // it only waits: of stage `wait`, or such a call within another stage
+    int is_team;            // a piece of a call that another thread had open: no call of its own
 };
 
 struct model_stage {

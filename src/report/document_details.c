@@ -196,7 +196,8 @@ static const char *thread_text(struct document *d, const struct model_thread *t)
     return arena_printf(d->arena, "%u%s%s", t->tid, *t->label ? " " : "", t->label);
 }
 
-// What the thread mainly did: its stage, or whose pool it belongs to ("onnxruntime pool").
+// What the thread mainly did: its stage, or whose pool it belongs to ("onnxruntime pool"), with the
+// stage where it was seen to work for one ("preprocess (tbb pool)").
 static const char *occupation_text(struct document *d, const struct facts_thread *t)
 {
     const char *creator = d->model->threads.at[t->thread].creator;
@@ -204,8 +205,12 @@ static const char *occupation_text(struct document *d, const struct facts_thread
         return t->stage != MODEL_NONE ? document_stage_text(d, t->stage) : "";
     if (strncmp(creator, "lib", 3) == 0)
         creator += 3;
-    return *creator ? arena_printf(d->arena, "%.*s pool", (int)strcspn(creator, "."), creator)
-                    : "library pool";
+    const char *pool =
+        *creator ? arena_printf(d->arena, "%.*s pool", (int)strcspn(creator, "."), creator)
+                 : "library pool";
+    return t->team_ns && t->stage != MODEL_NONE
+               ? arena_printf(d->arena, "%s (%s)", document_stage_text(d, t->stage), pool)
+               : pool;
 }
 
 static void add_thread(struct document *d, struct document_block *b, const struct facts_thread *t)

@@ -41,6 +41,19 @@ static const char *runq_why(const struct document *d)
     return "no thread that was seen ran in the steady window";
 }
 
+// Whether files were opened to be read, by calls that are followed.
+static int has_opened(const struct document *d)
+{
+    for (size_t i = 0; i < d->facts->names.count; i++) {
+        const struct model_name *n = &d->model->names.at[d->facts->names.at[i].name];
+        const char *text = *n->text == 'f' ? n->text + 1 : n->text;
+        if (strncmp(text, "open", 4) == 0 &&
+            strcmp(d->model->stages.at[n->stage].text, "load") == 0)
+            return 1;
+    }
+    return 0;
+}
+
 static void find_machine_gaps(struct document *d)
 {
     static const char too_short[] = "the run was too short for two samples of it";
@@ -64,6 +77,10 @@ static void find_machine_gaps(struct document *d)
     if (m->read_bytes == UINT64_MAX)
         add_gap(d, "bytes read from storage",
             "needs /proc/PID/io, readable by the owner of the process");
+    if (!d->facts->files.looked_at && has_opened(d))
+        add_gap(d, "how much of the files was in memory when they were opened",
+            "needs cachestat (Linux 6.5), which some kernels allow for the user's own files only, "
+            "no filter of system calls, and a file system with pages of its own");
     if (m->minor_faults == UINT64_MAX)
         add_gap(d, "page faults", "needs samples of /proc/PID/stat");
 }

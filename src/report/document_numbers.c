@@ -186,6 +186,10 @@ static void add_input(struct document *d, struct document_block *b)
     if (m->read_bytes != UINT64_MAX)
         buf_printf(&text, "%s%s from storage", text.length_bytes ? " · " : "",
             figure_bytes(d->arena, m->read_bytes));
+    const struct facts_files *files = &d->facts->files;
+    if (files->looked_at)
+        buf_printf(&text, "%s%s of %s files in memory when opened", text.length_bytes ? " · " : "",
+            figure_count(d->arena, files->in_memory), figure_count(d->arena, files->looked_at));
     if (text.length_bytes)
         document_add_pair(b, "read", arena_strdup(d->arena, buf_text(&text)), DOCUMENT_MEASURED);
     text.length_bytes = 0;

@@ -84,11 +84,11 @@ static void note_others(struct document *d, const struct facts_split *total)
         const struct facts_stage *s = &d->facts->stages.at[i];
         const uint64_t carried = carried_ns(s, total);
         // Below a ten-thousandth of the whole it is rounding, or not worth a line.
-        if (s->split.wall_ns <= carried || s->split.wall_ns - carried < total->wall_ns / 10000)
+        const uint64_t all_ns = s->split.wall_ns + s->team.wall_ns;
+        if (all_ns <= carried || all_ns - carried < total->wall_ns / 10000)
             continue;
         buf_printf(&text, "%s%s %s", text.length_bytes ? ", " : "",
-            document_stage_text(d, s->stage),
-            figure_duration(d->arena, s->split.wall_ns - carried));
+            document_stage_text(d, s->stage), figure_duration(d->arena, all_ns - carried));
     }
     uint64_t outside_ns = 0;
     for (size_t i = 0; i < d->facts->threads.count; i++)
@@ -100,6 +100,33 @@ static void note_others(struct document *d, const struct facts_split *total)
     if (text.length_bytes)
         document_add(d, DOCUMENT_TEXT,
             arena_printf(d->arena, "Beside these, on threads without items: %s.", buf_text(&text)));
+    buf_fini(&text);
+}
+
+// What the threads of a team did of calls that another thread had open: in no call, and in no row.
+static void note_teams(struct document *d, const struct facts_split *total)
+{
+    struct buf text = {0};
+    struct facts_split outside = {0};
+    for (size_t i = 0; i < d->facts->threads.count; i++)
+        if (d->facts->threads.at[i].team_ns)
+            document_split_add(&outside, &d->facts->threads.at[i].unattributed);
+    for (size_t i = 0; i < d->facts->stages.count; i++) {
+        const struct facts_stage *s = &d->facts->stages.at[i];
+        if (s->team.wall_ns < total->wall_ns / 10000 || !s->team.wall_ns)
+            continue;
+        buf_printf(&text, "%s%s %s", text.length_bytes ? ", " : "",
+            document_stage_text(d, s->stage), figure_duration(d->arena, s->team.wall_ns));
+        if (d->facts->split_is_measured)
+            buf_printf(&text, " (%s of it CPU)", document_cpu_text(d, &s->team));
+    }
+    if (text.length_bytes)
+        document_add(d, DOCUMENT_TEXT,
+            arena_printf(d->arena,
+                "Of that, measured: what threads of OpenMP and OpenCV did for calls of others: %s. "
+                "The same threads outside of that, waiting for more mostly: %s (%s of it CPU).",
+                buf_text(&text), figure_duration(d->arena, outside.wall_ns),
+                document_cpu_text(d, &outside)));
     buf_fini(&text);
 }
 
@@ -214,6 +241,7 @@ void document_fill_stages(struct document *d)
         document_add_legend(d);
         document_note_cut_calls(d);
         note_others(d, &total);
+        note_teams(d, &total);
         note_before_agent(d);
     }
     note_open_calls(d);

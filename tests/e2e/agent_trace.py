@@ -26,6 +26,7 @@ LENGTHS = {SPAN: 16, SPAN_LONG: 32, SPLIT: 32, FOLD: 64, ATTR: 16, ITEM: 32, QUE
 BYTES, SHAPE, SCALE, SOURCE = 1, 2, 3, 6
 SEGMENT_MAGIC, PROCESS_MAGIC = 0x31304745534d4c00, 0x3130434f52504d4c
 
+TEAM = " (team)"
 CAUSES = ("other", "io", "net", "lock", "gil", "accel", "sleep")
 
 # The attributes from FILE on, by their names in enum trace_attr_key.
@@ -181,10 +182,15 @@ def attributes_of(span):
 def hold_to_table(trace, own):
     """Each span is as the tables say, but for those that the program names: marks, and `own` (patterns)."""
     for span in trace.spans:
-        may_have = allowed(span.name, span.stage)
-        is_mark = may_have is None and span.name == span.stage
-        if is_mark or any(fnmatch.fnmatchcase(span.name, pattern) for pattern in own):
+        # A piece of a call on a thread of its team goes by the call's name and stage.
+        is_piece = span.name.endswith(TEAM)
+        name = span.name[:-len(TEAM)] if is_piece else span.name
+        may_have = allowed(name, span.stage)
+        is_mark = may_have is None and name == span.stage
+        if is_mark or any(fnmatch.fnmatchcase(name, pattern) for pattern in own):
             continue
+        if is_piece and may_have is not None:
+            may_have = frozenset()
         assert may_have is not None, f"{span.name} as {span.stage} is in no table of a hook set"
         more = attributes_of(span) - may_have - OF_ALL
         assert not more, f"{span.name} has {sorted(more)}, which its line in the table lacks: {span}"

@@ -26,6 +26,10 @@ def ours(trace):
     return [span for span in trace.spans if span.name.startswith("png_")]
 
 
+def timed(trace):
+    return [span for span in named(trace, "png_read_end") if "ELAPSED" in span.values]
+
+
 def check_plain(host):
     """By row, ten rows at a time, whole with interlacing, and at once."""
     _, trace = follow(host, "plain")
@@ -46,6 +50,19 @@ def check_plain(host):
         assert len(named(trace, name)) <= 8, f"{name} is not folded: {len(named(trace, name))} records"
     # What the library calls of itself (png_read_png calls png_read_info) is not recorded apart.
     assert {span.depth for span in ours(trace)} == {0}
+    check_elapsed(trace)
+
+
+def check_elapsed(trace):
+    """The two pictures that were read by rows, from their first call to the one that ends them."""
+    starts, ends = named(trace, "png_read_info"), timed(trace)
+    assert len(starts) == 3 and len(ends) == 2, (starts, ends)
+    rates = []
+    for start, end in zip(starts, ends):
+        least = end.end - (start.end - start.duration)
+        assert least > 0 and end.values["ELAPSED"][0] > 0, (start, end)
+        rates.append(end.values["ELAPSED"][0] / least)
+    assert 0.5 < rates[0] / rates[1] < 2, rates
 
 
 def check_simple(host, folder):
@@ -80,6 +97,8 @@ def check_damaged(host):
     assert calls(trace, "png_destroy_read_struct") == count + 1
     assert calls(trace, "png_destroy_write_struct") == count + 2
     assert calls(trace, "png_read_png") == calls(trace, "png_write_png") == count // 4
+    # Pictures that were given up took no time that could be told, and none is taken for another's.
+    assert not timed(trace), timed(trace)
     last = named(trace, "png_read_image")[-1], named(trace, "png_write_image")[-1]
     assert [span.shape for span in last] == [(WIDTH, DAMAGED_HEIGHT, 4, 0), (WIDTH, DAMAGED_HEIGHT, 3, 0)]
 

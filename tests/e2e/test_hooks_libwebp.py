@@ -59,12 +59,18 @@ def check_decode(trace, made):
 
 
 def check_pieces(trace, made):
-    """Bytes once each; the shape when the picture is whole."""
+    """Bytes once each; the shape and the time of all when the picture is whole."""
+    rates = []
     for name, total in (("WebPIAppend", made["WebPEncodeLosslessRGBA"]), ("WebPIUpdate", made["WebPEncode"])):
         pieces = named(trace, name)
         assert ({span.stage for span in pieces}, calls(trace, name)) == ({"decode"}, 5), pieces
         assert sum(span.bytes for span in pieces) == total, pieces
         assert [span.shape for span in pieces] == [None] * 4 + [(*SIZE, 0, 0)], pieces
+        # From the first piece to the end of the last, which alone has it.
+        assert ["ELAPSED" in span.values for span in pieces] == [False] * 4 + [True], pieces
+        least = pieces[-1].end - (pieces[0].end - pieces[0].duration)
+        rates.append(pieces[-1].values["ELAPSED"][0] / least)
+    assert 0.5 < rates[0] / rates[1] < 2, rates
 
 
 def check_headers(trace):

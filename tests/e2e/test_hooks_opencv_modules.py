@@ -66,6 +66,10 @@ def check_attributes(trace):
     assert loops.count((2, 0)) == 1 and set(loops) <= {(1, 0), (2, 0), None}, loops
     # What the body of the program's own loop calls is seen on each thread, inside and outside of the loop's span.
     assert calls(trace, "cv::resize") == 4, named(trace, "cv::resize")
+    # The other thread's part of it is of its stage, and no call; a call that is recorded in it stays one.
+    pieces = named(trace, "cv::parallel_for_ (team)")
+    assert {span.stage for span in pieces} == {"preprocess"} and {span.depth for span in pieces} == {0}, pieces
+    assert not [span for span in trace.spans if span.name.endswith("(team) (team)")], trace.spans
     for name in ("cv::VideoWriter::write", "cv::VideoCapture::read", "cv::VideoCapture::retrieve"):
         assert all(s.shape == (WIDTH, HEIGHT, 3, 0) for s in named(trace, name) if s.calls == 1 and s.shape), name
     span = one(trace, "cv::waitKey")

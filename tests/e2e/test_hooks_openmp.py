@@ -69,11 +69,37 @@ class Openmp(unittest.TestCase):
                             if "THREADS" in span.values]
                     self.assertIn((3, 0), {span.values["THREADS"] for span in ends})
 
+    def test_work_of_the_team(self):
+        """What the others do has the stage of the call that the opener is in, and is no call of it."""
+        for host in HOSTS:
+            with self.subTest(host):
+                _, trace = agent_trace.follow(host, environment=PASSIVE)
+                self.assertEqual(agent_trace.calls(trace, "three"), 1)
+                pieces = agent_trace.named(trace, "three (team)")
+                if set_of(trace) == "openmp_llvm":
+                    self.assertEqual(pieces, [])
+                    continue
+                self.assertEqual({span.stage for span in pieces}, {"three"})
+                self.assertEqual(agent_trace.calls(trace, "three (team)"), 2)
+                self.assertEqual(agent_trace.calls(trace, "two (team)"), 1)
+                # They are on threads of their own, and dawdle there as long as the call lasts at least.
+                self.assertEqual({span.depth for span in pieces}, {0})
+                whole = agent_trace.one(trace, "three")
+                for piece in pieces:
+                    self.assertTrue(piece.duration * 2 > whole.duration and piece.duration <= whole.duration * 2)
+                # One of two threads, and the second of each of their own two.
+                nested = agent_trace.named(trace, "nested (team)")
+                self.assertEqual({span.stage for span in nested}, {"nested"})
+                self.assertEqual(agent_trace.calls(trace, "nested (team)"), 3)
+                # A longjmp out of a piece's own calls leaves the thread's stack of spans in order.
+                self.assertEqual(agent_trace.calls(trace, "after (team)"), 2)
+
     def test_switched_off(self):
         for host in HOSTS:
             with self.subTest(host):
                 _, trace = agent_trace.follow(host, off=tuple(SETS))
                 self.assertNotIn("THREADS", agent_trace.one(trace, "three").values)
+                self.assertEqual([span.name for span in trace.spans if span.name.endswith("(team)")], [])
                 for calls in SETS.values():
                     for name in calls:
                         self.assertEqual(agent_trace.named(trace, name), [])

@@ -6,6 +6,7 @@
 // An error that leaves by longjmp past these functions is fine: the span stack drops what it
 // skipped, at the latest where the png struct is destroyed. Threads: any.
 #include "agent/hook.h"
+#include "agent/hooks/picture.h"
 #include "agent/library.h"
 
 // ---- The accessors of the library that a function is in. ----
@@ -48,7 +49,10 @@ static void note_pixels(const struct hook_span *s, const void *png)
 // The png struct goes away: another picture's may be made at its address.
 static void forget(void *const *png)
 {
-    if (png && *png == met.png)
+    if (!png || !*png)
+        return;
+    picture_forget(*png);
+    if (*png == met.png)
         met.png = NULL;
 }
 
@@ -69,21 +73,22 @@ static void note_made(
 #define PIXELS note_pixels(&span, png)
 
 // ---- Reading. ----
-PNG_CALL(
-    png_read_info, "decode", 0, NOTHING, HEADER, PARAMS(void *png, void *info), ARGS(png, info))
+PNG_CALL(png_read_info, "decode", 0, picture_begin(&span, png), HEADER,
+    PARAMS(void *png, void *info), ARGS(png, info))
 PNG_CALL(png_read_update_info, "decode", AGENT_FOLD_SHORT, NOTHING, HEADER,
     PARAMS(void *png, void *info), ARGS(png, info))
 PNG_CALL(png_read_row, "decode", AGENT_FOLD, NOTHING, NOTHING,
     PARAMS(void *png, void *row, void *display), ARGS(png, row, display))
 PNG_CALL(png_read_rows, "decode", AGENT_FOLD, NOTHING, NOTHING,
     PARAMS(void *png, void *rows, void *display, uint32_t n), ARGS(png, rows, display, n))
-PNG_CALL(
-    png_read_image, "decode", 0, PIXELS, NOTHING, PARAMS(void *png, void *rows), ARGS(png, rows))
+// All rows in one call, which is the picture's time then.
+PNG_CALL(png_read_image, "decode", 0, PIXELS, picture_forget(png), PARAMS(void *png, void *rows),
+    ARGS(png, rows))
 PNG_CALL(png_read_png, "decode", 0, NOTHING, HEADER,
     PARAMS(void *png, void *info, int transforms, void *unused),
     ARGS(png, info, transforms, unused))
-PNG_CALL(png_read_end, "decode", AGENT_FOLD_SHORT, NOTHING, NOTHING, PARAMS(void *png, void *info),
-    ARGS(png, info))
+PNG_CALL(png_read_end, "decode", AGENT_FOLD_SHORT, NOTHING, picture_end(&span, png, 1),
+    PARAMS(void *png, void *info), ARGS(png, info))
 PNG_CALL(png_destroy_read_struct, "decode", AGENT_FOLD_SHORT, forget(png), NOTHING,
     PARAMS(void **png, void *info, void *end), ARGS(png, info, end))
 PNG_CALL(png_image_begin_read_from_file, "decode", AGENT_FOLD_SHORT, NOTHING, NOTHING,
@@ -133,7 +138,7 @@ static const struct hook_function functions[] = {
     LINE(png_read_rows, 0),
     LINE(png_read_image, HOOK_SHAPE),
     LINE(png_read_png, HOOK_SHAPE),
-    LINE(png_read_end, 0),
+    LINE(png_read_end, HOOK_ATTR(ELAPSED)),
     LINE(png_destroy_read_struct, 0),
     LINE(png_image_begin_read_from_file, 0),
     LINE(png_image_begin_read_from_stdio, 0),

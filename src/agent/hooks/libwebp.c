@@ -3,6 +3,7 @@
 // the bytes that the hooked call has just decoded. Sizes in the caller's structs are read only
 // while every struct that the program prepared was of the ABI that is known. Threads: any.
 #include "agent/hook.h"
+#include "agent/hooks/picture.h"
 #include "agent/library.h"
 
 #include <assert.h>
@@ -159,6 +160,14 @@ static void note_fed(const struct hook_span *s, void *function, const void *deco
     note_pixels(s, width, height, 0);
 }
 
+// The picture is whole (VP8_STATUS_OK), waits for more, or is given up.
+#define STATUS_SUSPENDED 5
+static void note_status(const struct hook_span *s, const void *decoder, int status)
+{
+    if (status != STATUS_SUSPENDED)
+        picture_end(s, decoder, status == 0);
+}
+
 #define WEBP_CALL(id, stage, flags, before, after, params, args)                                   \
     HOOK_NOTED(uintptr_t, id, stage, (flags) | AGENT_GROUP_LIBWEBP, before, after, PARAMS(params), \
         ARGS(args))
@@ -194,17 +203,37 @@ WEBP_CALL(WebPDecodeYUVInto, "decode", 0, NOTHING, note_whole(&span, done != 0, 
 WEBP_CALL(WebPDecode, "decode", 0, NOTHING, note_configured(&span, (int)done == 0, webp, n, config),
     PARAMS(WEBP, struct webp_decoder_config *config), ARGS(webp, n, config))
 // Each piece once; the last one has the shape.
-WEBP_CALL(WebPIAppend, "decode", 0, span_bytes(span.token, n),
-    if ((int)done == 0) note_fed(&span, (void *)real, decoder), PARAMS(void *decoder, WEBP),
-    ARGS(decoder, webp, n))
-// All pieces so far: counted when the picture is whole.
 WEBP_CALL(
-    WebPIUpdate, "decode", 0, NOTHING,
-    if ((int)done == 0) {
+    WebPIAppend, "decode", 0,
+    {
+        picture_begin(&span, decoder);
         span_bytes(span.token, n);
-        note_fed(&span, (void *)real, decoder);
+    },
+    {
+        if ((int)done == 0)
+            note_fed(&span, (void *)real, decoder);
+        note_status(&span, decoder, (int)done);
     },
     PARAMS(void *decoder, WEBP), ARGS(decoder, webp, n))
+// All pieces so far: counted when the picture is whole.
+WEBP_CALL(
+    WebPIUpdate, "decode", 0, picture_begin(&span, decoder),
+    {
+        if ((int)done == 0) {
+            span_bytes(span.token, n);
+            note_fed(&span, (void *)real, decoder);
+        }
+        note_status(&span, decoder, (int)done);
+    },
+    PARAMS(void *decoder, WEBP), ARGS(decoder, webp, n))
+// No time to speak of.
+HOOK_TYPE(uintptr_t, WebPIDelete, PARAMS(void *decoder))
+static inline uintptr_t WebPIDelete_body(WebPIDelete_fn *real, void *decoder)
+{
+    picture_forget(decoder);
+    return real(decoder);
+}
+HOOK_THUNKS(uintptr_t, WebPIDelete, PARAMS(void *decoder), ARGS(decoder))
 WEBP_CALL(WebPGetInfo, "decode", AGENT_FOLD, NOTHING, NOTHING,
     PARAMS(WEBP, int *width, int *height), ARGS(webp, n, width, height))
 WEBP_CALL(WebPGetFeaturesInternal, "decode", AGENT_FOLD, NOTHING, NOTHING,
@@ -261,8 +290,9 @@ static const struct hook_function functions[] = {
     LINE(WebPDecodeYUV, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
     LINE(WebPDecodeYUVInto, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
     LINE(WebPDecode, HOOK_BYTES | HOOK_SHAPE | HOOK_SOURCE),
-    LINE(WebPIAppend, HOOK_BYTES | HOOK_SHAPE),
-    LINE(WebPIUpdate, HOOK_BYTES | HOOK_SHAPE),
+    LINE(WebPIAppend, HOOK_BYTES | HOOK_SHAPE | HOOK_ATTR(ELAPSED)),
+    LINE(WebPIUpdate, HOOK_BYTES | HOOK_SHAPE | HOOK_ATTR(ELAPSED)),
+    LINE_UNTIMED(WebPIDelete),
     LINE(WebPGetInfo, 0),
     LINE(WebPGetFeaturesInternal, 0),
     LINE(WebPEncodeRGB, HOOK_BYTES | HOOK_SHAPE),

@@ -5,6 +5,7 @@
 // out. What returns a cv::Mat or cv::Scalar does so by a hidden first pointer on x86-64; on AArch64
 // in registers that C cannot name, and those functions are left out there. Threads: any.
 #include "agent/hooks/opencv.h"
+#include "agent/team.h"
 
 #include <string.h>
 
@@ -31,9 +32,54 @@ static inline uintptr_t set_num_threads_body(set_num_threads_fn *real, int count
 }
 HOOK_THUNKS(uintptr_t, set_num_threads, PARAMS(int count), ARGS(count))
 
+HOOK_TYPE(uintptr_t, parallel, PARAMS(const void *range, const void *body, double stripes))
+
+// A cv::ParallelLoopBody of ours in the place of the caller's, on the caller's stack: OpenCV calls
+// it with ranges on its threads, whichever pool these are of (TBB, OpenMP, its own). The class has
+// a virtual destructor, which OpenCV does not call, and the one function, in all of the 4 series.
+typedef void body_fn(const void *body, const void *range);
+struct body_table {
+    ptrdiff_t to_top;
+    const void *type;
+    void (*destroy)(void *body), (*destroy_and_free)(void *body);
+    body_fn *run;
+};
+struct body {
+    const void *table; // of body_table.destroy
+    const void *real;
+    struct team team;
+};
+
+static void body_keep(void *body)
+{
+    (void)body;
+}
+
+static void body_run(const void *self, const void *range)
+{
+    const struct body *b = self;
+    const void *table = *(const void *const *)b->real;
+    body_fn *run;
+    memcpy(&run,
+        (const char *)table + offsetof(struct body_table, run) -
+            offsetof(struct body_table, destroy),
+        sizeof run);
+    TEAM_PIECE(piece, &b->team);
+    run(b->real, range);
+}
+
+static const struct body_table body_table = {0, NULL, body_keep, body_keep, body_run};
+
+static inline uintptr_t run_as_team(
+    parallel_fn *real, const void *range, const void *body, double stripes)
+{
+    const struct body ours = {&body_table.destroy, body, team_open()};
+    const int is_ours = ours.team.what && body && opencv_is_known();
+    return real(range, is_ours ? &ours : body, stripes);
+}
+
 // A loop over OpenCV's threads. OpenCV's own are part of the call that runs them; in one of the
 // program the calls of its body count, so that it is of no group itself.
-HOOK_TYPE(uintptr_t, parallel, PARAMS(const void *range, const void *body, double stripes))
 HOOK_NAME(parallel, "cv::parallel_for_", "preprocess", TRACE_CAUSE_LOCK, AGENT_FOLD_SHORT);
 static inline uintptr_t parallel_body(
     parallel_fn *real, const void *range, const void *body, double stripes)
@@ -41,10 +87,10 @@ static inline uintptr_t parallel_body(
     const struct agent_thread *t = agent_self;
     const struct agent_frame *top = &t->frames[t->depth];
     if ((top->what.flags & AGENT_GROUP) == AGENT_GROUP_OPENCV && SPAN_STACK < top->stack)
-        return real(range, body, stripes);
+        return run_as_team(real, range, body, stripes);
     HOOK_SPAN_OF(parallel, span);
     opencv_workers(&span);
-    return real(range, body, stripes);
+    return run_as_team(real, range, body, stripes);
 }
 HOOK_THUNKS(uintptr_t, parallel, PARAMS(const void *range, const void *body, double stripes),
     ARGS(range, body, stripes))

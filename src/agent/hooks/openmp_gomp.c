@@ -2,7 +2,8 @@
 // Hook set openmp_gomp: programs compiled by GCC with -fopenmp (libgomp 4.0 and later ABI, the one
 // in torch's wheels too). The team's size goes to the call that uses it. Where the thread that
 // opened a region has done its part, the wait for the others is recorded: the region's function is
-// called through one of ours, as a thread's is. Threads that wait in libgomp spin first
+// called through one of ours, as a thread's is. What the others do is recorded as pieces of the
+// call that the opener has open. Threads that wait in libgomp spin first
 // (OMP_WAIT_POLICY, GOMP_SPINCOUNT): that is CPU time. Threads: any.
 #include "agent/hook.h"
 #include "agent/library.h"
@@ -23,6 +24,7 @@ struct region {
     size_fn *size; // of the team that asks; NULL: not known
     uintptr_t stack;
     struct hook_span wait;
+    struct team team;
 };
 
 HOOK_NAME(region_end, "OpenMP region end", "wait", TRACE_CAUSE_LOCK, AGENT_FOLD_SHORT);
@@ -50,16 +52,19 @@ static void work_as_opener(struct region *r)
 static void work(void *argument)
 {
     struct region *r = argument;
-    if (pthread_equal(pthread_self(), r->opener))
+    if (pthread_equal(pthread_self(), r->opener)) {
         work_as_opener(r);
-    else
-        r->run(r->data);
+        return;
+    }
+    TEAM_PIECE(piece, &r->team);
+    r->run(r->data);
 }
 
 static inline struct region region_of(
     void *real, region_fn *run, void *data, const void *head, uintptr_t stack)
 {
-    return (struct region){head, run, data, pthread_self(), team_size_of(real), stack, {0, stack}};
+    return (struct region){
+        head, run, data, pthread_self(), team_size_of(real), stack, {0, stack}, team_open()};
 }
 
 static inline void end_wait(struct region *r)

@@ -50,7 +50,7 @@ static mode_t mode_argument(int flags, va_list args)
         va_end(args);                                                                              \
         HOOK_SPAN_UNLESS(is_off, span, &call##_names[open_kind(flags)]);                           \
         int fd = call##_next()(__VA_ARGS__, mode);                                                 \
-        descriptor_opened(span.token, fd);                                                         \
+        descriptor_opened(span.token, fd, open_kind(flags) == OPEN_TO_LOAD);                       \
         return fd;                                                                                 \
     }
 OPEN_CALL(open, PARAMS(const char *path, int flags), path, flags)
@@ -71,7 +71,7 @@ int __openat64_2(int dir, const char *path, int flags);
     {                                                                                              \
         HOOK_SPAN_UNLESS(is_off, span, &call##_names[kind]);                                       \
         int fd = call##_next()(args);                                                              \
-        descriptor_opened(span.token, fd);                                                         \
+        descriptor_opened(span.token, fd, (kind) == OPEN_TO_LOAD);                                 \
         return fd;                                                                                 \
     }
 OPEN_PLAIN_CALL(__open_2, open_kind(flags), PARAMS(const char *path, int flags), ARGS(path, flags))
@@ -216,7 +216,8 @@ LOOK_CALL(scandir64,
         compare64_fn *compare),
     ARGS(path, list, filter, compare))
 
-#define LINE_OPEN(call) HOOK_LINE_LIBC(#call, call##_names, OPEN_KIND_COUNT, HOOK_ATTR(FILE))
+#define LINE_OPEN(call)                                                                            \
+    HOOK_LINE_LIBC(#call, call##_names, OPEN_KIND_COUNT, HOOK_ATTR(FILE) | HOOK_ATTR(RESIDENT))
 #define LINE(call) HOOK_LINE_LIBC(#call, call##_names, 1, 0)
 #define LINE_UNTIMED(call) HOOK_LINE_LIBC(#call, NULL, 0, 0)
 static const struct hook_function functions[] = {

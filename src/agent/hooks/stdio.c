@@ -196,7 +196,7 @@ static int open_kind(const char *mode)
         before;                                                                                    \
         FILE *opened = call##_next()(args);                                                        \
         if (opened)                                                                                \
-            descriptor_opened(span.token, stream_fd(opened));                                      \
+            descriptor_opened(span.token, stream_fd(opened), open_kind(mode) == OPEN_TO_LOAD);     \
         return opened;                                                                             \
     }
 OPEN_CALL(fopen, (void)0, PARAMS(const char *path, const char *mode), ARGS(path, mode))
@@ -271,7 +271,8 @@ SEEK_CALL(int, fsetpos64, PARAMS(FILE *stream, const fpos64_t *at), ARGS(stream,
 
 #define LINE(call) HOOK_LINE_LIBC(#call, call##_names, DESCRIPTOR_KIND_COUNT, MOVED)
 #define LINE_MOVED(call) HOOK_LINE_LIBC(#call, call##_names, 2 * DESCRIPTOR_KIND_COUNT, 0)
-#define LINE_OPEN(call) HOOK_LINE_LIBC(#call, call##_names, OPEN_COUNT, HOOK_ATTR(FILE))
+#define LINE_OPEN(call)                                                                            \
+    HOOK_LINE_LIBC(#call, call##_names, OPEN_COUNT, HOOK_ATTR(FILE) | HOOK_ATTR(RESIDENT))
 #define MOVED (HOOK_BYTES | HOOK_ATTR(FILE))
 static const struct hook_function functions[] = {
     LINE(fread),

@@ -191,6 +191,8 @@ static struct json *write_stage(const struct document *d, const struct facts_sta
     put_count(object, "bytes", s->bytes);
     put_count(object, "pixels", s->pixels);
     put_seconds(object, "library_cpu_s", s->library_cpu_ns);
+    put_seconds(object, "team_s", s->team.wall_ns);
+    put_seconds(object, "team_cpu_s", s->team.cpu_ns);
     return object;
 }
 
@@ -330,7 +332,7 @@ static struct json *write_functions(const struct document *d)
     return array;
 }
 
-static struct json *write_machine(const struct facts_machine *m)
+static struct json *write_machine(const struct facts_machine *m, const struct facts_files *files)
 {
     struct json *object = json_object();
     put_ratio(object, "cores_allowed", m->cores_allowed > 0 ? m->cores_allowed : -1);
@@ -350,6 +352,8 @@ static struct json *write_machine(const struct facts_machine *m)
     put_count(object, "read_call_bytes", m->rchar_bytes);
     put_count(object, "minor_faults", m->minor_faults);
     put_count(object, "major_faults", m->major_faults);
+    json_put_int(object, "files_looked_at", (int64_t)files->looked_at);
+    json_put_int(object, "files_in_memory", (int64_t)files->in_memory);
     return object;
 }
 
@@ -467,7 +471,7 @@ static void write_report(const struct document *d, const struct report_options *
     json_put(root, "threads", write_threads(d));
     json_put(root, "processes", write_processes(d));
     json_put(root, "queues", write_queues(d));
-    json_put(root, "machine", write_machine(&f->machine));
+    json_put(root, "machine", write_machine(&f->machine, &f->files));
     json_put(root, "usage", copy_of(json_get(d->model->summary, "usage")));
     json_put(root, "kinds", write_kinds(f));
     json_print(root, 2, out);

@@ -17,6 +17,10 @@
 #include <string>
 #include <vector>
 
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
 static void print(const char *what, const cv::Mat &m)
 {
     unsigned long sum = 0;
@@ -101,8 +105,12 @@ static void copies(const cv::Mat &a)
     cv::setNumThreads(2);
     std::vector<cv::Mat> parts(4);
     cv::parallel_for_(cv::Range(0, 4), [&](const cv::Range &range) {
-        for (int i = range.start; i < range.end; i++)
+        for (int i = range.start; i < range.end; i++) {
+            const struct timespec dawdle = {
+                0, 30000000}; // the other thread takes its part meanwhile
+            syscall(SYS_nanosleep, &dawdle, NULL);
             cv::resize(a, parts[(size_t)i], cv::Size(200 + i, 100 + i));
+        }
     });
     cv::setNumThreads(1);
     for (const cv::Mat &m : parts)

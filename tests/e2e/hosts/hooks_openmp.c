@@ -4,6 +4,7 @@
 #include <lightmeter/mark.h>
 
 #include <omp.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -19,6 +20,11 @@ static void dawdle(void)
 {
     struct timespec t = {0, 20000000};
     syscall(SYS_nanosleep, &t, NULL);
+}
+
+__attribute__((noinline)) static void jump(jmp_buf *back)
+{
+    longjmp(*back, 1);
 }
 
 static long sum_up(const char *what)
@@ -178,6 +184,36 @@ static void reduce_tasks(void)
     printf("reduced %d\n", sum);
 }
 
+// Each of two threads opens a region of two: three of the four are threads of a team. Then each of
+// the three jumps out of what it calls.
+static void nest(void)
+{
+    int seen = 0;
+    omp_set_max_active_levels(2);
+    lm_stage_begin("nested");
+#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(2)
+    {
+        dawdle();
+#pragma omp atomic
+        seen++;
+    }
+    lm_stage_end();
+    omp_set_max_active_levels(1);
+    lm_stage_begin("after");
+#pragma omp parallel num_threads(TEAM)
+    {
+        jmp_buf back;
+        if (setjmp(back) == 0)
+            jump(&back);
+        dawdle();
+#pragma omp atomic
+        seen++;
+    }
+    lm_stage_end();
+    printf("nested %d\n", seen);
+}
+
 int main(void)
 {
     omp_set_dynamic(0);
@@ -190,12 +226,16 @@ int main(void)
     run_tasks();
     share_many();
     reduce_tasks();
+    nest();
     omp_set_num_threads(2);
     int seen = 0;
     lm_stage_begin("two");
 #pragma omp parallel
+    {
+        dawdle();
 #pragma omp atomic
-    seen++;
+        seen++;
+    }
     lm_stage_end();
     printf("set %d\n", seen);
     return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where items are counted, by each rule: inference times batch, marks with batches, the stage that
-// was asked for; and what a run with fewer than two of them gets.
+// was asked for, ends of pictures; what a run with fewer than two gets; files that were opened.
 #include "account.h"
 
 #include <math.h>
@@ -54,6 +54,62 @@ static void test_items_by_marks_with_batches_and_latency(void **state)
     assert_int_equal(f->item_latency.n, 4);
     assert_int_equal(f->item_latency.max_ns, 5 * MS);
     check_sums(f);
+    done(f, m);
+}
+
+// A file counts as in memory where all pages are that were looked at.
+static void test_files_in_memory(void **state)
+{
+    static const uint32_t in_memory[] = {64, 63, 0, 64};
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    sketch_call(&s, "cv::imread", "decode", 10 * MS);
+    for (size_t i = 0; i < sizeof in_memory / sizeof *in_memory; i++) {
+        sketch_call(&s, "open", "load", MS);
+        struct model_thread *t = &s.m->threads.at[0];
+        *vec_push(&t->values) = (struct model_value){
+            .key = TRACE_ATTR_RESIDENT, .value = in_memory[i] | (uint64_t)64 << 32, .aux = 4096};
+        vec_push(&t->attrs)->values = (uint32_t)t->values.count;
+        t->spans.at[t->spans.count - 1].attrs = (uint32_t)t->attrs.count - 1;
+    }
+    sketch_call(&s, "open", "load", MS);
+    sketch_call(&s, "cv::imread", "decode", 10 * MS);
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->files.looked_at, 4);
+    assert_int_equal(f->files.in_memory, 2);
+    done(f, m);
+}
+
+static void call_with_elapsed(struct sketch *s, const char *name, uint64_t elapsed_ns)
+{
+    sketch_call(s, name, "decode", MS);
+    if (!elapsed_ns)
+        return;
+    struct model_thread *t = &s->m->threads.at[0];
+    *vec_push(&t->values) = (struct model_value){.key = TRACE_ATTR_ELAPSED, .value = elapsed_ns};
+    vec_push(&t->attrs)->values = (uint32_t)t->values.count;
+    t->spans.at[t->spans.count - 1].attrs = (uint32_t)t->attrs.count - 1;
+}
+
+// Calls that end a picture of many are one where they say how long it took; other pieces are none.
+static void test_items_by_the_ends_of_pictures(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 4; i++) {
+        call_with_elapsed(&s, "WebPIAppend", 0);
+        call_with_elapsed(&s, "WebPIAppend", 7 * MS);
+        call_with_elapsed(&s, "png_read_image", 0);
+        call_with_elapsed(&s, "png_read_end", 0);
+    }
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->counted_by, FACTS_BY_DECODES);
+    assert_int_equal(f->items, 8);
+    assert_true(facts_stage_find(f, "decode")->is_of_images);
     done(f, m);
 }
 
@@ -164,6 +220,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_items_by_inference_times_batch),
         cmocka_unit_test(test_items_by_marks_with_batches_and_latency),
+        cmocka_unit_test(test_files_in_memory),
+        cmocka_unit_test(test_items_by_the_ends_of_pictures),
         cmocka_unit_test(test_items_at_the_stage_that_was_asked_for),
         cmocka_unit_test(test_items_at_a_stage_with_folded_calls),
         cmocka_unit_test(test_fewer_than_two_items_is_one_window),
