@@ -157,18 +157,30 @@ static int is_announced(struct procs *p, const char *name)
     size_t low = 0, high = p->announced.count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (p->announced.at[middle] < hash)
+        if (p->announced.at[middle].name_hash < hash)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low < p->announced.count && p->announced.at[low] == hash)
+    if (low < p->announced.count && p->announced.at[low].name_hash == hash) {
+        p->announced.at[low].round = p->announced_round;
         return 1;
+    }
     (void)vec_push(&p->announced);
     memmove(&p->announced.at[low + 1], &p->announced.at[low],
         (p->announced.count - 1 - low) * sizeof p->announced.at[0]);
-    p->announced.at[low] = hash;
+    p->announced.at[low] = (struct procs_announced){hash, p->announced_round};
     return 0;
+}
+
+// Those that were removed: their names do not come again.
+static void forget_removed(struct procs *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->announced.count; i++)
+        if (p->announced.at[i].round == p->announced_round)
+            p->announced.at[kept++] = p->announced.at[i];
+    p->announced.count = kept;
 }
 
 // Whether the process has our run directory in its environment. In another pid namespace the number
@@ -221,6 +233,7 @@ static void scan_run_dir(struct procs *p)
             close(fd);
         return;
     }
+    p->announced_round++;
     for (struct dirent *d; (d = readdir(dir)) != NULL;) {
         struct trace_name name = trace_name_parse(d->d_name);
         if (name.kind != TRACE_NAME_PROCESS || is_announced(p, d->d_name))
@@ -228,6 +241,7 @@ static void scan_run_dir(struct procs *p)
         take_announced(p, d->d_name, name.pid);
     }
     closedir(dir);
+    forget_removed(p);
 }
 
 // Children that the threads of `pid` made and that still are its children.

@@ -30,15 +30,21 @@ struct procs_entry {
     VEC(struct procs_thread) threads;
 };
 
+struct procs_announced {
+    uint64_t name_hash;
+    uint32_t round; // of looking, that saw it last
+};
+
 struct procs {
     int run_dir_fd;      // borrowed; -1: none
     const char *run_dir; // borrowed; its path, which the run's processes have in their environment
     int clock_is_tsc;
-    unsigned open_files;         // of threads
-    VEC(struct procs_entry) all; // ended ones stay, without their files, up to PROCS_KEEP
-    VEC(uint32_t) ended;         // pids gone since the owner last emptied it
-    VEC(uint64_t) announced;     // hashes of process file names seen, sorted
-    uint64_t forgotten;          // ended ones beyond PROCS_KEEP
+    unsigned open_files;                   // of threads
+    VEC(struct procs_entry) all;           // ended ones stay, without their files, up to PROCS_KEEP
+    VEC(uint32_t) ended;                   // pids gone since the owner last emptied it
+    VEC(struct procs_announced) announced; // process files that were there, sorted
+    uint32_t announced_round;
+    uint64_t forgotten; // ended ones beyond PROCS_KEEP
 };
 
 #define PROCS_KEEP 4096

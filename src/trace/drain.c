@@ -114,19 +114,26 @@ static int thread_compare(const struct drain_thread *t, const struct trace_name 
     return t->thread_seq == n->thread_seq ? 0 : t->thread_seq < n->thread_seq ? -1 : 1;
 }
 
+// Where it is, or would be.
+static size_t thread_place(const struct drain *d, const struct trace_name *key)
+{
+    size_t low = 0, high = d->threads.count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (thread_compare(&d->threads.at[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct drain_thread *drain_thread_get(
     struct drain *d, uint32_t pid, uint64_t image_ticks, uint32_t thread_seq)
 {
     const struct trace_name key = {
         .pid = pid, .image_ticks = image_ticks, .thread_seq = thread_seq};
-    size_t low = 0, high = d->threads.count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (thread_compare(&d->threads.at[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t low = thread_place(d, &key);
     if (low < d->threads.count && thread_compare(&d->threads.at[low], &key) == 0)
         return &d->threads.at[low];
     (void)vec_push(&d->threads);
@@ -136,7 +143,7 @@ struct drain_thread *drain_thread_get(
     return at;
 }
 
-struct drain_process *drain_process_get(struct drain *d, uint32_t pid, uint64_t image_ticks)
+static size_t process_place(const struct drain *d, uint32_t pid, uint64_t image_ticks)
 {
     size_t low = 0, high = d->processes.count;
     while (low < high) {
@@ -147,8 +154,19 @@ struct drain_process *drain_process_get(struct drain *d, uint32_t pid, uint64_t 
         else
             high = middle;
     }
-    if (low < d->processes.count && d->processes.at[low].pid == pid &&
-        d->processes.at[low].image_ticks == image_ticks)
+    return low;
+}
+
+static int is_process(const struct drain *d, size_t at, uint32_t pid, uint64_t image_ticks)
+{
+    return at < d->processes.count && d->processes.at[at].pid == pid &&
+           d->processes.at[at].image_ticks == image_ticks;
+}
+
+struct drain_process *drain_process_get(struct drain *d, uint32_t pid, uint64_t image_ticks)
+{
+    const size_t low = process_place(d, pid, image_ticks);
+    if (is_process(d, low, pid, image_ticks))
         return &d->processes.at[low];
     (void)vec_push(&d->processes);
     struct drain_process *at = &d->processes.at[low];
@@ -157,15 +175,19 @@ struct drain_process *drain_process_get(struct drain *d, uint32_t pid, uint64_t 
     return at;
 }
 
-int drain_segment_is_open(struct drain *d, const struct trace_block_id *id)
+int drain_segment_is_open(const struct drain *d, const struct trace_block_id *id)
 {
-    const struct drain_thread *t = drain_thread_get(d, id->pid, id->image_ticks, id->thread_seq);
-    return id->segment_seq >= t->next_seq;
+    const struct trace_name key = {
+        .pid = id->pid, .image_ticks = id->image_ticks, .thread_seq = id->thread_seq};
+    const size_t at = thread_place(d, &key);
+    return at < d->threads.count && thread_compare(&d->threads.at[at], &key) == 0 &&
+           id->segment_seq >= d->threads.at[at].next_seq;
 }
 
-int drain_image_is_ended(struct drain *d, uint32_t pid, uint64_t image_ticks)
+int drain_image_is_ended(const struct drain *d, uint32_t pid, uint64_t image_ticks)
 {
-    return drain_process_get(d, pid, image_ticks)->is_ended;
+    const size_t at = process_place(d, pid, image_ticks);
+    return !is_process(d, at, pid, image_ticks) || d->processes.at[at].is_ended;
 }
 
 void drain_seen(struct drain *d, const struct trace_block_id *id, uint64_t raw_bytes)
@@ -206,10 +228,14 @@ static void directory_look(struct drain *d)
     const struct dirent *entry;
     d->segments.count = d->processes_seen.count = 0;
     d->stats.dir_bytes = d->stats.pool_bytes = 0;
-    for (size_t i = 0; i < d->processes.count; i++)
+    for (size_t i = 0; i < d->processes.count; i++) {
         d->processes.at[i].is_here = 0;
-    for (size_t i = 0; i < d->threads.count; i++)
+        d->processes.at[i].away_rounds++;
+    }
+    for (size_t i = 0; i < d->threads.count; i++) {
         d->threads.at[i].is_stopped = 0;
+        d->threads.at[i].away_rounds++;
+    }
     for (int i = 0; i < DRAIN_CLASS_COUNT; i++) {
         d->classes[i].slots = 0;
         d->stats.pool_bytes += (uint64_t)d->classes[i].spare_count * d->classes[i].length_bytes;
@@ -226,11 +252,17 @@ static void directory_look(struct drain *d)
     }
     if (d->segments.count)
         qsort(d->segments.at, d->segments.count, sizeof *d->segments.at, name_compare);
-    for (size_t i = 0; i < d->segments.count; i++)
-        drain_process_get(d, d->segments.at[i].pid, d->segments.at[i].image_ticks)->is_here = 1;
-    for (size_t i = 0; i < d->processes_seen.count; i++)
-        (void)drain_process_get(
-            d, d->processes_seen.at[i].pid, d->processes_seen.at[i].image_ticks);
+    for (size_t i = 0; i < d->segments.count; i++) {
+        const struct trace_name *name = &d->segments.at[i];
+        struct drain_process *p = drain_process_get(d, name->pid, name->image_ticks);
+        p->is_here = 1;
+        p->away_rounds = 0;
+        drain_thread_get(d, name->pid, name->image_ticks, name->thread_seq)->away_rounds = 0;
+    }
+    for (size_t i = 0; i < d->processes_seen.count; i++) {
+        const struct trace_name *name = &d->processes_seen.at[i];
+        drain_process_get(d, name->pid, name->image_ticks)->away_rounds = 0;
+    }
 }
 
 static int is_over_budget(const struct drain *d)
@@ -250,9 +282,9 @@ static int segments_pack(struct drain *d, struct err *e)
 static void process_forget(struct drain *d, const struct trace_name *name)
 {
     char text[TRACE_NAME_BYTES];
-    const struct drain_process *p = drain_process_get(d, name->pid, name->image_ticks);
+    struct drain_process *p = drain_process_get(d, name->pid, name->image_ticks);
     if (p->is_ended && p->is_packed && !p->is_here && !d->is_final && !d->options.is_read_only)
-        unlinkat(d->options.dir_fd, trace_name_format(text, name), 0);
+        p->is_removed |= unlinkat(d->options.dir_fd, trace_name_format(text, name), 0) == 0;
 }
 
 static int processes_pack(struct drain *d, struct err *e)
@@ -299,6 +331,8 @@ static int round_run(struct drain *d, struct err *e)
     int result = segments_pack(d, e);
     if (result == 0)
         result = processes_pack(d, e);
+    if (result == 0 && !d->is_final)
+        drain_forget(d);
     if (d->options.is_pool_stocked && !d->is_final)
         drain_pool_stock(d);
     return result;

@@ -61,11 +61,11 @@ void drain_process_ended(struct drain *d, uint32_t pid);
 // Packs all that is left, open segments included, up to what their threads had written.
 int drain_finish(struct drain *d, struct err *e);
 
-// Whether more of the segment that the block is a part of may come.
-int drain_segment_is_open(struct drain *d, const struct trace_block_id *id);
+// Whether more of the segment that the block, which was packed, is a part of may come.
+int drain_segment_is_open(const struct drain *d, const struct trace_block_id *id);
 
-// Whether the process image is known to have ended.
-int drain_image_is_ended(struct drain *d, uint32_t pid, uint64_t image_ticks);
+// Whether the process image, which has been seen, is known to have ended.
+int drain_image_is_ended(const struct drain *d, uint32_t pid, uint64_t image_ticks);
 
 // Which free segments of the small (large) length there were at the last round's end: bit N for
 // number N.

@@ -23,6 +23,7 @@ struct segment_look {
     uint64_t used_bytes; // believable
     int is_complete;     // nothing more will be written
     int is_kept;         // and its thread has it mapped
+    int is_closed;       // and its thread has ended
     int is_usable;       // the header is that of this segment
 };
 
@@ -34,6 +35,7 @@ static void header_look(struct drain *d, const struct trace_name *name, struct s
         return;
     // `used_bytes` is final once the state says so, but may have been read before the state was.
     look->is_kept = h.state == TRACE_SEGMENT_KEPT;
+    look->is_closed = h.state == TRACE_SEGMENT_CLOSED;
     if (h.state == TRACE_SEGMENT_FULL || h.state == TRACE_SEGMENT_CLOSED || look->is_kept) {
         look->is_complete = 1;
         if (drain_read(look->fd, &h, sizeof h, 0) != sizeof h)
@@ -171,6 +173,7 @@ static void segment_finish(struct drain *d, struct drain_thread *t, const struct
     t->next_seq = name->segment_seq + 1;
     t->next_part = 0;
     t->packed_bytes = 0;
+    t->is_closed = look->is_closed;
     if (d->options.is_read_only || d->is_final)
         return;
     if (look->is_kept && !drain_process_get(d, name->pid, name->image_ticks)->is_ended) {

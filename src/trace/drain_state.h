@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of the drain share: what is known of processes and threads, and the last look into
-// the directory. Private to drain.c, drain_pack.c and drain_pool.c. Threads: one owner.
+// the directory. Private to the files of that name. Threads: one owner.
 #ifndef LIGHTMETER_TRACE_DRAIN_STATE_H
 #define LIGHTMETER_TRACE_DRAIN_STATE_H
 
@@ -20,7 +20,9 @@ struct drain_thread {
     uint64_t packed_bytes; // of its records, in parts so far
     uint64_t last_ticks;   // the latest time in its records so far
     int has_records;
-    int is_stopped; // this round: an earlier segment is not complete yet
+    int is_stopped;       // this round: an earlier segment is not complete yet
+    int is_closed;        // its last segment is packed
+    unsigned away_rounds; // since it had segments in the directory
 };
 
 struct drain_process {
@@ -29,9 +31,11 @@ struct drain_process {
     uint64_t packed_text_bytes, packed_hash, packed_mono_ns;
     uint64_t ended_ticks; // when that was found; 0: it was not
     int is_packed, is_end_packed;
-    int is_ended; // it is gone for certain: its open segments are complete
-    int is_exec;  // it said that it calls exec
-    int is_here;  // this round: it has segments in the directory
+    int is_ended;         // it is gone for certain: its open segments are complete
+    int is_exec;          // it said that it calls exec
+    int is_here;          // this round: it has segments in the directory
+    int is_removed;       // its file was, being packed to the end
+    unsigned away_rounds; // since it had segments, or its file, in the directory
 };
 
 enum { DRAIN_SMALL, DRAIN_LARGE, DRAIN_CLASS_COUNT };
@@ -73,6 +77,10 @@ uint8_t *drain_room_get(struct drain *d, size_t length_bytes);
 size_t drain_read(int fd, void *out, size_t length_bytes, size_t offset_bytes);
 // Opens a regular file of the directory by its name; never a link. -1 when that cannot be.
 int drain_file_open(struct drain *d, const struct trace_name *name, size_t *file_bytes);
+
+// drain_forget.c: gives up what is known of threads and processes that are over and packed, a few
+// rounds after the last of their files. Called with this round's names; not in the final one.
+void drain_forget(struct drain *d);
 
 // drain_pack.c: 0, or -1 with a message when the trace cannot be written.
 int drain_segment_pack(struct drain *d, const struct trace_name *name, struct err *e);

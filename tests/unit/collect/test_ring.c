@@ -129,6 +129,16 @@ static void taken_until(struct fixture *f, uint32_t pid, uint32_t thread, uint32
     drain_seen(f->ring.drain, &id, 16);
 }
 
+// The drain has seen the process's file.
+static void running(struct fixture *f, uint32_t pid)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/p-%x-1", buf_text(&f->dir), pid);
+    assert_int_equal(file_write(path, "", 0, NULL), 0);
+    drain_process_ended(f->ring.drain, 0); // of nobody: it looks into the directory
+    assert_int_equal(drain_image_is_ended(f->ring.drain, pid, 1), 0);
+}
+
 // The marks in the part file, as bits; what kept_from_ns is in its last META, in seconds.
 static uint32_t marks_in(struct fixture *f, int64_t *kept_from_ns, unsigned *metas)
 {
@@ -184,6 +194,7 @@ static void parts_of_an_open_segment_stay(void **state)
     add_segment(f, 1, 0, 0, 1, 3 * LARGE_BYTES, 100);
     add_segment(f, 1, 1, 0, 2, 1000, 100); // its next part needs it
     taken_until(f, 1, 0, 1);
+    taken_until(f, 1, 1, 0);
     assert_int_equal(ring_step(&f->ring, f->now_ns, &f->e), 0);
     check_marks(f, 1u << 2, RUN_S - 10);
 }
@@ -205,6 +216,7 @@ static void of_process_files_the_last_copy_counts(void **state)
     add_json(f, TRACE_BLOCK_META, "{}", 1000);
     add_segment(f, 1, 0, 0, 1, 3 * LARGE_BYTES, 100);
     taken_until(f, 1, 0, 1);
+    running(f, 1);
     add_process(f, 1, 2, 99); // it runs: its last copy stays, however old
     add_process(f, 1, 3, 50);
     assert_int_equal(ring_step(&f->ring, f->now_ns, &f->e), 0);
@@ -222,11 +234,7 @@ static void ended_processes_stay_while_their_records_do(void **state)
     add_process(f, 2, 4, 50);
     for (unsigned i = 0; i < 2; i++) {
         taken_until(f, pids[i], 0, 1);
-        (void)drain_image_is_ended(f->ring.drain, pids[i], 1); // makes it known
-        // Files of theirs, so that the drain knows the images when it hears of the end.
-        char path[200];
-        snprintf(path, sizeof path, "%s/p-%x-1", buf_text(&f->dir), pids[i]);
-        assert_int_equal(file_write(path, "", 0, NULL), 0);
+        running(f, pids[i]);
         drain_process_ended(f->ring.drain, pids[i]);
         assert_int_equal(drain_image_is_ended(f->ring.drain, pids[i], 1), 1);
     }
