@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "run_place.h"
 #include "stream.h"
-#include "trace/drain_state.h"
 #include "trace/names.h"
 #include "trace/reader.h"
 #include "trace/records.h"
@@ -110,41 +109,6 @@ static void test_a_recycled_segment_is_empty(void **state)
     assert_int_equal(numbered_read(p.output, 200, 0).spans, 3);
     trace_writer_close(&b.writer, &b.place);
     buf_fini(&path);
-    run_place_remove(&p);
-}
-
-// What is over and packed is given up, and its records are in the trace once.
-static void test_what_is_over_is_forgotten(void **state)
-{
-    (void)state;
-    const struct drain_options options = {.is_pool_stocked = 1};
-    struct run_place p;
-    struct numbered_writer w;
-    run_place_begin(&p, &options);
-    process_file_write(&p, 100, 5);
-    for (uint32_t thread = 0; thread < 50; thread++) {
-        numbered_writer_init(&w, &p, 100, 5, thread);
-        numbered_writer_add(&w, SMALL_SPANS + 10); // in two segments
-        if (thread % 2)
-            trace_writer_close(&w.writer, &w.place);
-    }
-    step(&p);
-    assert_int_equal(p.drain->threads.count, 50);
-    for (int i = 0; i < 8; i++)
-        step(&p);
-    assert_int_equal(p.drain->threads.count, 25);
-    assert_int_equal(drain_image_is_ended(p.drain, 100, 5), 0);
-    drain_process_ended(p.drain, 100);
-    for (int i = 0; i < 8; i++)
-        step(&p);
-    assert_int_equal(p.drain->threads.count, 0);
-    assert_int_equal(p.drain->processes.count, 0);
-    assert_int_equal(drain_image_is_ended(p.drain, 100, 5), 1);
-    finish(&p);
-    assert_int_equal(drain_stats_get(p.drain)->threads, 50);
-    run_place_end(&p);
-    for (uint32_t thread = 0; thread < 50; thread++)
-        assert_int_equal(numbered_read(p.output, 100, thread).spans, SMALL_SPANS + 10);
     run_place_remove(&p);
 }
 
@@ -515,7 +479,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_segments_are_packed_and_recycled),
         cmocka_unit_test(test_a_recycled_segment_is_empty),
-        cmocka_unit_test(test_what_is_over_is_forgotten),
         cmocka_unit_test(test_an_open_segment_is_packed_in_parts),
         cmocka_unit_test(test_a_budget_ends_a_round),
         cmocka_unit_test(test_a_writer_killed_at_any_moment_loses_nothing),

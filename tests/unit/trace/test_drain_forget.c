@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests that the drain gives up what it knows of threads and processes that are over.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka needs the four above first.
+#include <cmocka.h>
+
+#include "run_place.h"
+#include "trace/drain_state.h"
+
+#define SMALL_SPANS ((TRACE_SEGMENT_SMALL_BYTES - 64) / 16)
+
+static void steps(struct run_place *p, unsigned rounds)
+{
+    for (unsigned i = 0; i < rounds; i++)
+        assert_int_equal(drain_step(p->drain, 0, NULL), 0);
+}
+
+// What is over and packed is given up, and its records are in the trace once.
+static void test_what_is_over_is_forgotten(void **state)
+{
+    (void)state;
+    const struct drain_options options = {.is_pool_stocked = 1};
+    struct run_place p;
+    struct numbered_writer w;
+    run_place_begin(&p, &options);
+    process_file_write(&p, 100, 5);
+    for (uint32_t thread = 0; thread < 50; thread++) {
+        numbered_writer_init(&w, &p, 100, 5, thread);
+        numbered_writer_add(&w, SMALL_SPANS + 10); // in two segments
+        if (thread % 2)
+            trace_writer_close(&w.writer, &w.place);
+    }
+    steps(&p, 1);
+    assert_int_equal(p.drain->threads.count, 50);
+    steps(&p, 8);
+    assert_int_equal(p.drain->threads.count, 25);
+    assert_int_equal(drain_image_is_ended(p.drain, 100, 5), 0);
+    drain_process_ended(p.drain, 100);
+    steps(&p, 8);
+    assert_int_equal(p.drain->threads.count, 0);
+    assert_int_equal(p.drain->processes.count, 0);
+    assert_int_equal(drain_image_is_ended(p.drain, 100, 5), 1);
+    assert_int_equal(drain_finish(p.drain, NULL), 0);
+    assert_int_equal(drain_stats_get(p.drain)->threads, 50);
+    run_place_end(&p);
+    for (uint32_t thread = 0; thread < 50; thread++)
+        assert_int_equal(numbered_read(p.output, 100, thread).spans, SMALL_SPANS + 10);
+    run_place_remove(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_over_is_forgotten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
