@@ -2,11 +2,11 @@
 // Bridge itt: tasks, frames and counters of ITT (version 3 of the interface), which OpenCV,
 // OpenVINO, PyTorch, oneTBB and others speak. The part that is linked into each module loads what
 // INTEL_LIBITTNOTIFY64 names and hands over a struct with its list of functions by name; we put
-// ours in, and the part's own "nothing" for the rest. Handles that were made before hold what is
-// needed; what we find out about one is kept in the field that the interface sets aside for that.
+// ours in, and the part's own "nothing" for the rest.
 // Threads: any; modules come up under a lock of their own each.
 #include "agent/bridge.h"
 #include "agent/config.h"
+#include "agent/itt_handles.h"
 #include "agent/library.h"
 #include "agent/mark.h"
 #include "agent/names.h"
@@ -47,121 +47,9 @@ struct global {
 
 static const uint8_t magic[8] = {0xed, 0xab, 0xab, 0xec, 0x0d, 0xee, 0xda, 0x30};
 
-struct domain {
-    volatile int is_on;
-    const char *name;
-    void *wide;
-    int extra1;
-    void *extra2; // ours: the number and NUMBERED
-    struct domain *next;
-};
-
-struct string {
-    const char *text;
-    void *wide;
-    int extra1;
-    void *extra2; // ours: the name in the domain that it was last used in
-    struct string *next;
-};
-
 struct id {
     unsigned long long d1, d2, d3;
 };
-
-#define NUMBERED 0x4c4d0000u
-
-static uint16_t number_of(const struct domain *d)
-{
-    if (!d)
-        return 0;
-    const uintptr_t known = (uintptr_t)__atomic_load_n(&d->extra2, __ATOMIC_RELAXED);
-    if (known >= NUMBERED && known < NUMBERED + RANGE_DOMAINS)
-        return (uint16_t)(known - NUMBERED);
-    const uint16_t number = range_domain(d->name);
-    // The interface hands domains out as const, with fields that are the tool's.
-    __atomic_store_n(&((struct domain *)(uintptr_t)d)->extra2,
-        (void *)(uintptr_t)(NUMBERED + number), __ATOMIC_RELAXED);
-    return number;
-}
-
-static const struct range_name *name_of(uint16_t domain, struct string *s)
-{
-    if (!s)
-        return range_name(domain, "");
-    const struct range_name *known =
-        range_name_check(__atomic_load_n(&s->extra2, __ATOMIC_RELAXED));
-    if (known && known->domain == domain)
-        return known;
-    known = range_name(domain, s->text);
-    __atomic_store_n(&s->extra2, (void *)(uintptr_t)known, __ATOMIC_RELAXED);
-    return known;
-}
-
-// ---- Handles: from fixed stores; further ones share the last. ----
-
-#define DOMAINS RANGE_DOMAINS
-#define STRINGS 2048u
-#define STRING_PROBES 32u
-
-static struct domain domains[DOMAINS];
-static struct string strings[STRINGS];
-static _Atomic uint32_t domain_state[DOMAINS], string_state[STRINGS];
-static char texts[64u << 10];
-static _Atomic uint32_t texts_used_bytes;
-static const char no_text[] = "(more names)";
-static struct string more_strings = {.text = no_text};
-
-static const char *keep(const char *text)
-{
-    const uint32_t length_bytes = (uint32_t)strnlen(text, RANGE_TEXT_BYTES);
-    const uint32_t at = atomic_fetch_add(&texts_used_bytes, length_bytes + 1);
-    if (at > sizeof texts || length_bytes + 1 > sizeof texts - at) {
-        atomic_store(&texts_used_bytes, sizeof texts);
-        return no_text;
-    }
-    memcpy(texts + at, text, length_bytes);
-    return texts + at;
-}
-
-// One for each number of a domain.
-static struct domain *domain_create(const char *name)
-{
-    if (!name)
-        return NULL;
-    const uint16_t number = range_domain(name);
-    struct domain *d = &domains[number];
-    uint32_t expected = 0;
-    if (atomic_compare_exchange_strong(&domain_state[number], &expected, 1))
-        __atomic_store_n(&d->name, keep(name), __ATOMIC_RELAXED);
-    // By everybody: it must be there before the first use, and is always the same.
-    __atomic_store_n(&d->extra2, (void *)(uintptr_t)(NUMBERED + number), __ATOMIC_RELAXED);
-    d->is_on = 1;
-    return d;
-}
-
-// By the hash of its text, as some libraries ask anew at each use. A place that has just been taken
-// by another thread, and not filled yet, is passed over: two handles of one text mean the same.
-static struct string *string_create(const char *text)
-{
-    if (!text)
-        return NULL;
-    const uint32_t length = (uint32_t)strnlen(text, RANGE_TEXT_BYTES);
-    uint32_t hash = 2166136261u;
-    for (uint32_t i = 0; i < length; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 16777619u;
-    for (uint32_t i = 0; i < STRING_PROBES; i++) {
-        const uint32_t at = (hash + i) % STRINGS;
-        uint32_t expected = 0;
-        if (atomic_compare_exchange_strong(&string_state[at], &expected, 1)) {
-            __atomic_store_n(&strings[at].text, keep(text), __ATOMIC_RELEASE);
-            return &strings[at];
-        }
-        const char *known = __atomic_load_n(&strings[at].text, __ATOMIC_ACQUIRE);
-        if (known && strncmp(known, text, RANGE_TEXT_BYTES) == 0)
-            return &strings[at];
-    }
-    return &more_strings;
-}
 
 // ---- Tasks. ----
 
@@ -170,23 +58,25 @@ static int is_recorded(void)
     return !atomic_load_explicit(&is_paused, memory_order_relaxed);
 }
 
-static void task_begin(const struct domain *d, struct id id, struct id parent, struct string *name)
+static void task_begin(
+    const struct itt_domain *d, struct id id, struct id parent, struct itt_string *name)
 {
     (void)id;
     (void)parent;
-    const uint16_t domain = number_of(d);
-    range_push(domain, is_recorded() ? name_of(domain, name) : range_name_none());
+    const uint16_t domain = itt_number(d);
+    range_push(domain, is_recorded() ? itt_name(domain, name) : range_name_none());
 }
 
-static void task_begin_function(const struct domain *d, struct id id, struct id parent, void *at)
+static void task_begin_function(
+    const struct itt_domain *d, struct id id, struct id parent, void *at)
 {
     (void)at;
     task_begin(d, id, parent, NULL);
 }
 
-static void task_end(const struct domain *d)
+static void task_end(const struct itt_domain *d)
 {
-    range_pop(number_of(d), SPAN_STACK);
+    range_pop(itt_number(d), SPAN_STACK);
 }
 
 // Tasks and frames by their id. Both ends of one are found by a hash of domain and id; a place that
@@ -244,50 +134,50 @@ static void end_by_id(uint64_t key, uintptr_t stack)
 enum { BY_TASK = 1, BY_FRAME = 2 };
 
 static void overlapped_begin(
-    const struct domain *d, struct id id, struct id parent, struct string *name)
+    const struct itt_domain *d, struct id id, struct id parent, struct itt_string *name)
 {
     (void)parent;
-    const uint16_t domain = number_of(d);
+    const uint16_t domain = itt_number(d);
     if (is_recorded())
-        begin_by_id(domain, name_of(domain, name), key_of(domain, &id, BY_TASK));
+        begin_by_id(domain, itt_name(domain, name), key_of(domain, &id, BY_TASK));
 }
 
-static void overlapped_end(const struct domain *d, struct id id)
+static void overlapped_end(const struct itt_domain *d, struct id id)
 {
-    end_by_id(key_of(number_of(d), &id, BY_TASK), SPAN_STACK);
+    end_by_id(key_of(itt_number(d), &id, BY_TASK), SPAN_STACK);
 }
 
 // A frame has no name: it is "DOMAIN:frame".
-static void frame_begin(const struct domain *d, struct id *id)
+static void frame_begin(const struct itt_domain *d, struct id *id)
 {
-    const uint16_t domain = number_of(d);
+    const uint16_t domain = itt_number(d);
     if (is_recorded())
         begin_by_id(domain, range_name_frame(domain), key_of(domain, id, BY_FRAME));
 }
 
-static void frame_end(const struct domain *d, struct id *id)
+static void frame_end(const struct itt_domain *d, struct id *id)
 {
-    end_by_id(key_of(number_of(d), id, BY_FRAME), SPAN_STACK);
+    end_by_id(key_of(itt_number(d), id, BY_FRAME), SPAN_STACK);
 }
 
 // One that the program timed itself, and tells of when it is over.
 static void frame_submit(
-    const struct domain *d, struct id *id, unsigned long long begin, unsigned long long end)
+    const struct itt_domain *d, struct id *id, unsigned long long begin, unsigned long long end)
 {
     (void)id;
     (void)begin;
     (void)end;
     if (is_recorded())
-        range_mark(range_name_frame(number_of(d)));
+        range_mark(range_name_frame(itt_number(d)));
 }
 
-static void marker(const struct domain *d, struct id id, struct string *name, int scope)
+static void marker(const struct itt_domain *d, struct id id, struct itt_string *name, int scope)
 {
     (void)id;
     (void)scope;
-    const uint16_t domain = number_of(d);
+    const uint16_t domain = itt_number(d);
     if (is_recorded())
-        range_mark(name_of(domain, name));
+        range_mark(itt_name(domain, name));
 }
 
 // ---- Counters. A counter's handle is our name for it. ----
@@ -345,7 +235,7 @@ static void *counter_create(const char *name, const char *domain)
     return counter_create_typed(name, domain, META_U64);
 }
 
-static void *counter_create_in(const struct domain *d, const char *name, int type)
+static void *counter_create_in(const struct itt_domain *d, const char *name, int type)
 {
     return counter_create_typed(name, d ? d->name : NULL, type);
 }
@@ -390,12 +280,12 @@ static void counter_set(void *handle, void *value)
 // ---- The rest. ----
 
 // The bytes that the innermost task works on, when that is what the program tells of it.
-static void metadata_add(
-    const struct domain *d, struct id id, struct string *key, int type, size_t count, void *data)
+static void metadata_add(const struct itt_domain *d, struct id id, struct itt_string *key, int type,
+    size_t count, void *data)
 {
     (void)id;
     if (key && key->text && strcmp(key->text, "bytes") == 0 && count == 1 && is_recorded())
-        range_bytes(number_of(d), (uint64_t)read_value(type, data));
+        range_bytes(itt_number(d), (uint64_t)read_value(type, data));
 }
 
 static void pause_tasks(void)
@@ -420,8 +310,8 @@ static const struct handler {
     const char *name;
     void *function;
 } handlers[] = {
-    {"__itt_domain_create", (void *)domain_create},
-    {"__itt_string_handle_create", (void *)string_create},
+    {"__itt_domain_create", (void *)itt_domain_create},
+    {"__itt_string_handle_create", (void *)itt_string_create},
     {"__itt_task_begin", (void *)task_begin},
     {"__itt_task_begin_fn", (void *)task_begin_function},
     {"__itt_task_end", (void *)task_end},
