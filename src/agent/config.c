@@ -78,6 +78,8 @@ static void take_line(char *line)
         take_map(line, 1);
     } else if (strcmp(word, "opencv-trace") == 0) {
         config.is_opencv_traced = 1;
+    } else if (strcmp(word, "cuda-activity") == 0) {
+        config.is_cuda_activity = 1;
     } else if (strcmp(word, "range") == 0) {
         take_range(line);
     }

@@ -33,6 +33,7 @@ struct config {
     struct config_map maps[CONFIG_MAPS];
     int map_count;
     int is_opencv_traced; // --opencv-trace
+    int is_cuda_activity; // --cuda-activity
     struct config_range ranges[CONFIG_RANGES];
     int range_count;
 };

@@ -49,6 +49,8 @@ int handover_config_text(const struct handover_options *o, struct buf *out, stru
         buf_printf(out, "nohook %s\n", o->no_hooks[i]);
     if (o->opencv_trace)
         buf_puts(out, "opencv-trace 1\n");
+    if (o->cuda_activity)
+        buf_puts(out, "cuda-activity 1\n");
     for (size_t i = 0; o->map && i < o->map->entries.count; i++) {
         const struct stagemap_entry *entry = &o->map->entries.at[i];
         if (entry->is_range) // the pattern may hold blanks

@@ -28,6 +28,7 @@ struct handover_options {
     size_t no_hook_count;
     const struct stagemap *map; // NULL: none
     int opencv_trace;           // OpenCV is asked to tell of its functions
+    int cuda_activity;          // CUPTI is asked for the device time of CUDA
 };
 
 // Appends the text of `config`. 0, or -1 with a message when the clock gives no scale.

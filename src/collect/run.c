@@ -236,6 +236,7 @@ static int open_late(struct session *s, struct err *e)
         .no_hook_count = s->options->no_hook_count,
         .map = s->options->map,
         .opencv_trace = s->options->opencv_trace,
+        .cuda_activity = s->options->cuda_activity,
     };
     s->control = handover_open(s->dir_fd, &handover, e);
     if (!s->control)

@@ -26,6 +26,7 @@ struct collect_options {
     int no_scheduler;      // leave out the scheduler's events
     uint64_t keep_last_ns; // of the run; 0: all of it
     int opencv_trace;      // have OpenCV trace its functions
+    int cuda_activity;     // ask CUPTI for the device time of CUDA
 };
 
 struct collect_result {

@@ -40,7 +40,7 @@ Span = collections.namedtuple("Span", "name stage depth calls bytes shape source
                               "cause off_ns values", defaults=(None, 0, {}))
 Queue = collections.namedtuple("Queue", "name op depth")
 # `items`: (operation, id) in the order in which each thread wrote them; `counters`: the sum by name.
-Trace = collections.namedtuple("Trace", "spans queues coverage dropped items counters")
+Trace = collections.namedtuple("Trace", "spans queues coverage dropped items counters notes")
 
 
 def cpu_hz():
@@ -66,11 +66,11 @@ def pair(value):
 
 
 def read_process(path):
-    """({name id: (name, stage)}, {hook set: (status, why)}, dropped records and threads) of a process file."""
+    """({name id: (name, stage)}, {hook set: (status, why)}, dropped records and threads, notes) of a process file."""
     with open(path, "rb") as file:
         data = file.read()
     assert struct.unpack_from("<Q", data)[0] == PROCESS_MAGIC, path
-    names, coverage, at = {}, {}, 128
+    names, coverage, notes, at = {}, {}, [], 128
     while at + 16 <= len(data) and data[at] == TEXT:
         use, number, length = struct.unpack_from("<xBHI", data, at)
         parts = data[at + 16:at + 16 + length].decode().split("\0")
@@ -78,8 +78,10 @@ def read_process(path):
             names[number] = tuple(parts)
         elif use == 1:
             coverage[parts[1]] = (parts[2], parts[3])
+        elif use == 2:
+            notes.append(parts[0])
         at += 16 + (length + 15) // 16 * 16
-    return names, coverage, sum(struct.unpack_from("<QQ", data, 48))
+    return names, coverage, sum(struct.unpack_from("<QQ", data, 48)), notes
 
 
 def read_segment(path, names, spans, queues, items, counters):
@@ -130,12 +132,13 @@ def read_segment(path, names, spans, queues, items, counters):
 
 
 def read_run_dir(folder):
-    spans, queues, coverage, dropped = [], [], {}, 0
+    spans, queues, coverage, dropped, notes = [], [], {}, 0, []
     items, counters = [], collections.Counter()
     files = sorted(os.listdir(folder))
     processes = {tuple(name.split("-")[1:3]): name for name in files if name.startswith("p-")}
     for key, name in processes.items():
-        names, seen, lost = read_process(os.path.join(folder, name))
+        names, seen, lost, said = read_process(os.path.join(folder, name))
+        notes += said
         # The command's own: a host may start programs (ONNX Runtime does), which came up later.
         if key == min(processes, key=lambda k: int(k[1], 16)):
             coverage = seen
@@ -144,7 +147,7 @@ def read_run_dir(folder):
                     if file.startswith("s-") and tuple(file.split("-")[1:3]) == key]
         for file in sorted(segments, key=lambda f: [int(n, 16) for n in f.split("-")[3:5]]):
             dropped += read_segment(os.path.join(folder, file), names, spans, queues, items, counters)
-    return Trace(spans, queues, coverage, dropped, items, counters)
+    return Trace(spans, queues, coverage, dropped, items, counters, notes)
 
 
 # ---- What the tables of the hook sets say that may be recorded. ----

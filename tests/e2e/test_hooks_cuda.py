@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hook set cuda, with a stand-in for the runtime and the driver. usage: test_hooks_cuda.py HOST LIBRARY"""
+"""Hook set cuda, with a stand-in for the runtime and the driver. usage: test_hooks_cuda.py HOST CUPTI"""
+import os
+import shutil
+import tempfile
+
 import parts
 from agent_trace import expect, follow, named
 
@@ -8,8 +12,41 @@ BYTES = 4 * COUNT
 WAIT_NS = 20e6
 
 
+# What the stand-in for CUPTI hands over at each flush: a kernel, a copy, a memset.
+WORK_NS = 3000000 + 1000000 + 500000
+WAITS = {"cudaMemcpy": 2, "cudaMemcpy2D": 1, "cudaStreamSynchronize": 2, "cudaEventSynchronize": 2,
+         "cudaDeviceSynchronize": 1, "cuMemcpyHtoD_v2": 1, "cuMemcpyDtoH_v2": 1, "cuStreamSynchronize": 2}
+
+
+def with_cupti(host, folder, mode="", config=("cuda-activity 1",)):
+    environment = {"LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}", "CUPTI_STAND_IN": mode}
+    _, trace = follow(host, environment=environment, config=list(config))
+    work = {}
+    for span in trace.spans:
+        if "ACCEL" in span.values:
+            work.setdefault(span.name, []).append(span.values["ACCEL"][0])
+    return work, " ".join(trace.notes)
+
+
+def check_activity(host, library):
+    with tempfile.TemporaryDirectory() as folder:
+        work, notes = with_cupti(host, folder)
+        assert not work and "CUPTI was not found" in notes, (work, notes)
+        shutil.copy(library, os.path.join(folder, "libcupti.so.12"))
+        work, notes = with_cupti(host, folder)
+        assert work == {name: [WORK_NS] * count for name, count in WAITS.items()}, work
+        assert "is CUPTI's" in notes, notes
+        work, notes = with_cupti(host, folder, config=())
+        assert not work and not notes, (work, notes)
+        work, notes = with_cupti(host, folder, "refuse")
+        assert not work and "CUPTI refused (its error 39)" in notes, (work, notes)
+        work, notes = with_cupti(host, folder, "full")
+        assert set(work) == set(WAITS) and "more records at once" in notes, (work, notes)
+
+
 def main():
     host = parts.program(1)
+    check_activity(host, parts.program(2))
     output, trace = follow(host)
     assert "21 400 400 400, errno 42" in output, output
     expect(trace, {"cudaMemcpy": ("transfer", 2), "cudaMemcpyAsync": ("transfer", 1),

@@ -2,8 +2,9 @@
 // Hook set cuda: the calls of the CUDA runtime and driver that copy, launch and wait, by name in
 // their callers' GOT. Signatures of CUDA 4 to 12, with the 64-bit names of the driver (..._v2). No
 // header of CUDA is needed, no struct is read, and nothing is asked of the device. What the runtime
-// calls of the driver is part of the outer call. Not run on hardware yet. Threads: any.
-#include "agent/hook.h"
+// calls of the driver is part of the outer call. Device time, where it is wanted: cuda_activity.h.
+// Not run on hardware yet. Threads: any.
+#include "agent/hooks/cuda_activity.h"
 
 #define GROUP                                                                                      \
     AGENT_GROUP_OPENCL // accelerators: one library's calls through another's are not apart
@@ -40,28 +41,37 @@ static inline void note_launch(const struct hook_span *s, uint64_t threads)
         span_value(s->token, TRACE_ATTR_ELEMENTS, threads);
 }
 
-#define CALL(id, stage, note, params, args)                                                        \
+// `after`: of a call that returns when the device is done.
+#define CALL_UNTIL(id, stage, note, after, params, args)                                           \
     HOOK_TYPE(int, id, PARAMS(params))                                                             \
     HOOK_NAME(id, #id, stage, TRACE_CAUSE_ACCEL, SHORT);                                           \
     static inline int id##_body(id##_fn *real, params)                                             \
     {                                                                                              \
         HOOK_SPAN_OF(id, span);                                                                    \
+        cuda_activity_open();                                                                      \
         note;                                                                                      \
-        return real(args);                                                                         \
+        const int status = real(args);                                                             \
+        after;                                                                                     \
+        return status;                                                                             \
     }                                                                                              \
     HOOK_THUNKS(int, id, PARAMS(params), ARGS(args))
+
+#define CALL(id, stage, note, params, args)                                                        \
+    CALL_UNTIL(id, stage, note, (void)0, PARAMS(params), ARGS(args))
+#define CALL_DONE(id, stage, note, params, args)                                                   \
+    CALL_UNTIL(id, stage, note, cuda_activity_claim(&span), PARAMS(params), ARGS(args))
 
 // ---- Copies by the runtime. `_ptds`, `_ptsz`: of programs built with a default stream for each
 // thread.
 #define COPY(id)                                                                                   \
-    CALL(id, "transfer", note_copy(&span, kind, to, from, n),                                      \
+    CALL_DONE(id, "transfer", note_copy(&span, kind, to, from, n),                                 \
         PARAMS(void *to, const void *from, size_t n, int kind), ARGS(to, from, n, kind))
 #define COPY_ASYNC(id)                                                                             \
     CALL(id, "transfer", note_copy(&span, kind, to, from, n),                                      \
         PARAMS(void *to, const void *from, size_t n, int kind, void *stream),                      \
         ARGS(to, from, n, kind, stream))
 #define COPY_2D(id)                                                                                \
-    CALL(id, "transfer", note_copy(&span, kind, to, from, (uint64_t)width *height),                \
+    CALL_DONE(id, "transfer", note_copy(&span, kind, to, from, (uint64_t)width *height),           \
         PARAMS(void *to, size_t to_row, const void *from, size_t from_row, size_t width,           \
             size_t height, int kind),                                                              \
         ARGS(to, to_row, from, from_row, width, height, kind))
@@ -87,7 +97,7 @@ CALL(cudaMemcpyPeerAsync, "transfer", note_copy(&span, 0, to, from, n),
 
 // ---- Copies by the driver. A CUdeviceptr is 64 bits wide in all of these. ----
 #define DRIVER_COPY(id, kind)                                                                      \
-    CALL(id, "transfer", note_copy(&span, kind, (void *)to, (const void *)from, n),                \
+    CALL_DONE(id, "transfer", note_copy(&span, kind, (void *)to, (const void *)from, n),           \
         PARAMS(uintptr_t to, uintptr_t from, size_t n), ARGS(to, from, n))
 #define DRIVER_COPY_ASYNC(id, kind)                                                                \
     CALL(id, "transfer", note_copy(&span, kind, (void *)to, (const void *)from, n),                \
@@ -128,7 +138,10 @@ CALL(cuLaunchKernel, "enqueue",
     static inline int id##_body(id##_fn *real, void *waited)                                       \
     {                                                                                              \
         HOOK_WAIT_OF(id, span);                                                                    \
-        return real(waited);                                                                       \
+        cuda_activity_open();                                                                      \
+        const int status = real(waited);                                                           \
+        cuda_activity_claim(&span);                                                                \
+        return status;                                                                             \
     }                                                                                              \
     HOOK_THUNKS(int, id, PARAMS(void *waited), ARGS(waited))
 WAIT(cudaStreamSynchronize)
@@ -141,7 +154,10 @@ WAIT(cuEventSynchronize)
     static int id##_thunk_##variant(void)                                                          \
     {                                                                                              \
         HOOK_WAIT_OF(id, span);                                                                    \
-        return id##_real[variant]();                                                               \
+        cuda_activity_open();                                                                      \
+        const int status = id##_real[variant]();                                                   \
+        cuda_activity_claim(&span);                                                                \
+        return status;                                                                             \
     }
 #define WAIT_ALL(id)                                                                               \
     HOOK_TYPE(int, id, void)                                                                       \
@@ -165,22 +181,23 @@ LOAD(cuModuleLoadDataEx,
     ARGS(module, image, count, options, values))
 
 #define ROW(id, attrs) HOOK_LINE(id, #id, attrs)
+#define WORK HOOK_ATTR(ACCEL)
 #define BOTH (HOOK_BYTES | HOOK_ATTR(INPUT) | HOOK_ATTR(OUTPUT))
 static const struct hook_function functions[] = {
-    ROW(cudaMemcpy, BOTH),
-    ROW(cudaMemcpy_ptds, BOTH),
+    ROW(cudaMemcpy, BOTH | WORK),
+    ROW(cudaMemcpy_ptds, BOTH | WORK),
     ROW(cudaMemcpyAsync, BOTH),
     ROW(cudaMemcpyAsync_ptsz, BOTH),
-    ROW(cudaMemcpy2D, BOTH),
-    ROW(cudaMemcpy2D_ptds, BOTH),
+    ROW(cudaMemcpy2D, BOTH | WORK),
+    ROW(cudaMemcpy2D_ptds, BOTH | WORK),
     ROW(cudaMemcpy2DAsync, BOTH),
     ROW(cudaMemcpy2DAsync_ptsz, BOTH),
     ROW(cudaMemcpyPeer, HOOK_BYTES),
     ROW(cudaMemcpyPeerAsync, HOOK_BYTES),
-    ROW(cuMemcpy, HOOK_BYTES),
-    ROW(cuMemcpyHtoD_v2, HOOK_BYTES | HOOK_ATTR(INPUT)),
-    ROW(cuMemcpyDtoH_v2, HOOK_BYTES | HOOK_ATTR(OUTPUT)),
-    ROW(cuMemcpyDtoD_v2, HOOK_BYTES),
+    ROW(cuMemcpy, HOOK_BYTES | WORK),
+    ROW(cuMemcpyHtoD_v2, HOOK_BYTES | HOOK_ATTR(INPUT) | WORK),
+    ROW(cuMemcpyDtoH_v2, HOOK_BYTES | HOOK_ATTR(OUTPUT) | WORK),
+    ROW(cuMemcpyDtoD_v2, HOOK_BYTES | WORK),
     ROW(cuMemcpyAsync, HOOK_BYTES),
     ROW(cuMemcpyHtoDAsync_v2, HOOK_BYTES | HOOK_ATTR(INPUT)),
     ROW(cuMemcpyDtoHAsync_v2, HOOK_BYTES | HOOK_ATTR(OUTPUT)),
@@ -191,13 +208,13 @@ static const struct hook_function functions[] = {
     ROW(cudaLaunchKernelExC, 0),
     ROW(cudaGraphLaunch, 0),
     ROW(cuLaunchKernel, HOOK_ATTR(ELEMENTS)),
-    ROW(cudaStreamSynchronize, 0),
-    ROW(cudaStreamSynchronize_ptsz, 0),
-    ROW(cudaEventSynchronize, 0),
-    ROW(cuStreamSynchronize, 0),
-    ROW(cuEventSynchronize, 0),
-    ROW(cudaDeviceSynchronize, 0),
-    ROW(cuCtxSynchronize, 0),
+    ROW(cudaStreamSynchronize, WORK),
+    ROW(cudaStreamSynchronize_ptsz, WORK),
+    ROW(cudaEventSynchronize, WORK),
+    ROW(cuStreamSynchronize, WORK),
+    ROW(cuEventSynchronize, WORK),
+    ROW(cudaDeviceSynchronize, WORK),
+    ROW(cuCtxSynchronize, WORK),
     ROW(cuModuleLoad, 0),
     ROW(cuModuleLoadData, 0),
     ROW(cuModuleLoadDataEx, 0),

@@ -225,7 +225,7 @@ static inline int32_t clWaitForEvents_body(
     const struct opencl_held held = opencl_hold(events, count);
     int32_t failed = real(count, events);
     if (held.bits)
-        opencl_note_work(&span, opencl_let_go(events, &held));
+        accel_note_work(&span, opencl_let_go(events, &held));
     return failed;
 }
 HOOK_THUNKS(
@@ -236,7 +236,7 @@ HOOK_NAME(clReleaseEvent, "clReleaseEvent", "wait", TRACE_CAUSE_ACCEL, SHORT);
 static inline int32_t clReleaseEvent_body(clReleaseEvent_fn *real, void *event)
 {
     HOOK_SPAN_OF(clReleaseEvent, span);
-    opencl_note_work(&span, opencl_count(event, 1));
+    accel_note_work(&span, opencl_count(event, 1));
     return real(event);
 }
 HOOK_THUNKS(int32_t, clReleaseEvent, PARAMS(void *event), ARGS(event))

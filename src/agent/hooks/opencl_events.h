@@ -7,7 +7,7 @@
 #ifndef LIGHTMETER_AGENT_HOOKS_OPENCL_EVENTS_H
 #define LIGHTMETER_AGENT_HOOKS_OPENCL_EVENTS_H
 
-#include "agent/hook.h"
+#include "agent/hooks/accel_work.h"
 #include "agent/library.h"
 
 #include <errno.h>
@@ -211,16 +211,6 @@ static inline uint64_t opencl_let_go(void *const *events, const struct opencl_he
     return work_ns;
 }
 
-// The work is an attribute of the span, which is then never folded.
-static void opencl_note_work(const struct hook_span *s, uint64_t work_ns)
-{
-    struct agent_frame *f = work_ns ? span_frame(s->token) : NULL;
-    if (!f)
-        return;
-    f->what.flags &= (uint8_t) ~(AGENT_FOLD | AGENT_FOLD_SHORT);
-    span_value(s->token, TRACE_ATTR_ACCEL, work_ns);
-}
-
 // A command was put into the queue, and the host asked for its event. `is_done`: the call waited.
 static inline void opencl_note_command(
     const struct hook_span *s, const void *queue, void *const *event, int is_done)
@@ -231,7 +221,7 @@ static inline void opencl_note_command(
         return;
     int saved_errno = errno;
     if (is_done && opencl_read(l, *event, &work_ns) == 0)
-        opencl_note_work(s, work_ns);
+        accel_note_work(s, work_ns);
     else
         opencl_keep(*event, l);
     errno = saved_errno;

@@ -30,6 +30,7 @@ struct run_arguments {
     uint64_t max_bytes;
     uint64_t keep_last_ns;
     int opencv_trace;
+    int cuda_activity;
     int no_scheduler;
     int is_quiet;
 };
@@ -121,6 +122,12 @@ static const struct option_spec options[] = {
         .help = "Leave out the scheduler's events, which are followed where that is allowed.",
         .kind = OPTION_FLAG,
         .offset = offsetof(struct run_arguments, no_scheduler)},
+    {.name = "cuda-activity",
+        .help =
+            "Ask CUPTI for the time that CUDA's kernels and copies take on the accelerator. It is "
+            "loaded into the program, which is slower then; no other profiler can be.",
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct run_arguments, cuda_activity)},
     {.name = "opencv-trace",
         .help =
             "Have OpenCV trace its own functions too; the report sums them up. OpenCV is slower "
@@ -294,6 +301,7 @@ static int measure(const struct command *self, const struct run_arguments *a, ch
         .max_bytes = a->max_bytes,
         .keep_last_ns = a->keep_last_ns,
         .opencv_trace = a->opencv_trace,
+        .cuda_activity = a->cuda_activity,
         .no_scheduler = a->no_scheduler,
     };
     struct stat before;

@@ -32,11 +32,16 @@ static void the_text_has_every_word(void **state)
     const char *yaml = "functions:\n  f*: decode\nlibraries:\n  libx.so: infer\n"
                        "ranges:\n  \"a b\": item\n";
     assert_int_equal(stagemap_parse(yaml, strlen(yaml), "m", &map, &e), 0);
-    const struct handover_options o = {
-        .clock = &tsc, .no_hooks = no_hooks, .no_hook_count = 2, .map = &map};
+    const struct handover_options o = {.clock = &tsc,
+        .no_hooks = no_hooks,
+        .no_hook_count = 2,
+        .map = &map,
+        .opencv_trace = 1,
+        .cuda_activity = 1};
     assert_int_equal(handover_config_text(&o, &text, &e), 0);
     assert_string_equal(buf_text(&text),
         "version 1\nclock tsc\nscale 1677722 22\nnohook file_io\nnohook sleep\n"
+        "opencv-trace 1\ncuda-activity 1\n"
         "function f* decode\nlibrary libx.so infer\nrange item a b\n");
     buf_fini(&text);
     const struct handover_options plain = {.clock = &mono};
