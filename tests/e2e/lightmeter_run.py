@@ -38,11 +38,15 @@ def stages(report):
     return {stage["name"]: stage for stage in report["stages"]}
 
 
+def is_sanitized():
+    with open(LIGHTMETER, "rb") as command:
+        return re.search(rb"__[alt]san_init", command.read()) is not None
+
+
 def need_plain_launcher(test):
     """Skips it where the command is sanitized: that starts behind no other preload and under no tracer."""
-    with open(LIGHTMETER, "rb") as command:
-        if re.search(rb"__[alt]san_init", command.read()):
-            test.skipTest("a sanitized launcher starts behind no other preload and under no tracer")
+    if is_sanitized():
+        test.skipTest("a sanitized launcher starts behind no other preload and under no tracer")
 
 
 def left_run_folders():

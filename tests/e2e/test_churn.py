@@ -37,7 +37,8 @@ class Churn(unittest.TestCase):
                                                     options=["--no-scheduler"], timeout=240)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         first, last = (int(word) for word in result.stdout.split())
-        self.assertLess(last - first, GROWTH_KIB)
+        if not lightmeter_run.is_sanitized():  # these give no memory back for a while
+            self.assertLess(last - first, GROWTH_KIB)
         load = lightmeter_run.stages(report)["load"]
         self.assertGreaterEqual(load["calls"], THREADS + THREADS // 20)
         self.assertEqual(report["collection"]["dropped_spans"], 0)
