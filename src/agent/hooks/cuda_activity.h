@@ -44,7 +44,7 @@ typedef void cupti_complete_fn(
 
 static struct {
     int (*register_callbacks)(cupti_request_fn *, cupti_complete_fn *);
-    int (*enable)(int kind);
+    int (*enable)(int kind), (*disable)(int kind);
     int (*next_record)(uint8_t *buffer, size_t used_bytes, void **record);
     int (*flush_all)(uint32_t flags);
 } cupti;
@@ -131,10 +131,25 @@ static int cupti_load(void)
         return -1;
     *(void **)&cupti.register_callbacks = dlsym(library, "cuptiActivityRegisterCallbacks");
     *(void **)&cupti.enable = dlsym(library, "cuptiActivityEnable");
+    *(void **)&cupti.disable = dlsym(library, "cuptiActivityDisable");
     *(void **)&cupti.next_record = dlsym(library, "cuptiActivityGetNextRecord");
     *(void **)&cupti.flush_all = dlsym(library, "cuptiActivityFlushAll");
-    return cupti.register_callbacks && cupti.enable && cupti.next_record && cupti.flush_all ? 0
-                                                                                            : -1;
+    return cupti.register_callbacks && cupti.enable && cupti.disable && cupti.next_record &&
+                   cupti.flush_all
+               ? 0
+               : -1;
+}
+
+// All kinds, or none: what is on costs the program.
+static int cupti_enable_all(void)
+{
+    static const int kinds[] = {CUPTI_CONCURRENT_KERNEL, CUPTI_MEMCPY, CUPTI_MEMSET};
+    int failed = cupti.register_callbacks(cupti_request, cupti_complete), count = 0;
+    while (!failed && count < 3)
+        failed = cupti.enable(kinds[count++]);
+    for (int i = 0; failed && i + 1 < count; i++)
+        cupti.disable(kinds[i]);
+    return failed;
 }
 
 __attribute__((noinline)) static void cuda_activity_start(void)
@@ -151,10 +166,7 @@ __attribute__((noinline)) static void cuda_activity_start(void)
             "CUPTI was not found (libcupti.so.12 or .11): the time that kernels and copies "
             "took on the accelerator is not known.");
     } else {
-        failed = cupti.register_callbacks(cupti_request, cupti_complete);
-        static const int kinds[] = {CUPTI_CONCURRENT_KERNEL, CUPTI_MEMCPY, CUPTI_MEMSET};
-        for (int i = 0; i < 3 && !failed; i++)
-            failed = cupti.enable(kinds[i]);
+        failed = cupti_enable_all();
         snprintf(text, sizeof text,
             failed ? "CUPTI refused (its error %d): another profiler may have it."
                    : "The accelerator's time of kernels and copies is CUPTI's (status %d).",

@@ -2,7 +2,7 @@
 // A stand-in for CUPTI's activity interface: each flush hands over a kernel of 3 ms, a copy of 1
 // ms, a memset of 0.5 ms, a kernel whose times are not known, and a record of a kind that nobody
 // knows. test_hooks_cuda.py gives it the name libcupti.so.12. CUPTI_STAND_IN: "refuse" (another
-// profiler is there) or "full" (it takes more buffers than there can be).
+// profiler is there), "partly" (for memsets) or "full" (it takes more buffers than there can be).
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +43,24 @@ __attribute__((visibility("default"))) int cuptiActivityRegisterCallbacks(
 int cuptiActivityEnable(int kind);
 __attribute__((visibility("default"))) int cuptiActivityEnable(int kind)
 {
+    if (is_mode("refuse") || (is_mode("partly") && kind == 2))
+        return 39;
     enabled |= 1u << kind;
-    return is_mode("refuse") ? 39 : 0;
+    return 0;
+}
+
+// Of "partly": an error in the end where something was left on.
+__attribute__((destructor)) static void look(void)
+{
+    if (is_mode("partly") && enabled)
+        _Exit(99);
+}
+
+int cuptiActivityDisable(int kind);
+__attribute__((visibility("default"))) int cuptiActivityDisable(int kind)
+{
+    enabled &= ~(1u << kind);
+    return 0;
 }
 
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t used_bytes, void **record);
