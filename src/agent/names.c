@@ -92,7 +92,7 @@ uint16_t names_intern(const char *name, const char *stage, uint32_t cause)
     return 1;
 }
 
-// 0: not asked for yet; NONE: it has none.
+// 0: not asked for yet; NO_TEAM: it has none.
 #define NO_TEAM UINT16_MAX
 static _Atomic uint16_t teams[NAMES_LIMIT];
 

@@ -164,23 +164,31 @@ static void fill(struct range_name *n, uint16_t domain, const char *shown, struc
     atomic_store_explicit(&n->is_ready, 1, memory_order_release);
 }
 
+// The entry of `hash`, made where there is none. Never NULL.
+static const struct range_name *entry_of(
+    uint64_t hash, uint16_t domain, const char *shown, struct range_choice c)
+{
+    struct range_name *n = slot_of(hash, 1);
+    if (n && !is_ready(n))
+        fill(n, domain, shown, c);
+    return n ? n : &nothing;
+}
+
 // The table has its share of names: one stands for all of a domain and a stage that come now.
 static const struct range_name *find_more(uint16_t domain, struct range_choice c)
 {
     char unused[RANGE_TEXT_BYTES + 1];
     const char *stage = c.is_own_name ? "other" : c.stage;
     const uint64_t seed = mix(mix(mix(HASH_SEED, 0xff), (uint8_t)c.use), (uint8_t)domain);
-    struct range_name *n = slot_of(cut(seed, stage, unused), 1);
-    if (n && !is_ready(n))
-        fill(n, domain, "(more names)", (struct range_choice){c.use, stage, 0});
-    return n ? n : &nothing;
+    return entry_of(
+        cut(seed, stage, unused), domain, "(more names)", (struct range_choice){c.use, stage, 0});
 }
 
 const struct range_name *range_name(uint16_t domain, const char *text)
 {
     char shown[RANGE_TEXT_BYTES + 1];
     const uint64_t hash = cut(mix(HASH_SEED, (uint8_t)domain), text ? text : "", shown);
-    struct range_name *n = slot_of(hash, 0);
+    const struct range_name *n = slot_of(hash, 0);
     if (__builtin_expect(n && is_ready(n), 1))
         return n;
     if (!agent_thread_open()) // nothing is named before recording is on
@@ -191,10 +199,7 @@ const struct range_name *range_name(uint16_t domain, const char *text)
         atomic_store(&name_count, RANGE_NAMES_LIMIT);
         return find_more(domain, c);
     }
-    n = slot_of(hash, 1);
-    if (n && !is_ready(n))
-        fill(n, domain, shown, c);
-    return n ? n : &nothing;
+    return entry_of(hash, domain, shown, c);
 }
 
 const struct range_name *range_name_wide(uint16_t domain, const wchar_t *text)

@@ -128,13 +128,18 @@ static size_t thread_place(const struct drain *d, const struct trace_name *key)
     return low;
 }
 
+static int is_thread(const struct drain *d, size_t at, const struct trace_name *key)
+{
+    return at < d->threads.count && thread_compare(&d->threads.at[at], key) == 0;
+}
+
 struct drain_thread *drain_thread_get(
     struct drain *d, uint32_t pid, uint64_t image_ticks, uint32_t thread_seq)
 {
     const struct trace_name key = {
         .pid = pid, .image_ticks = image_ticks, .thread_seq = thread_seq};
     const size_t low = thread_place(d, &key);
-    if (low < d->threads.count && thread_compare(&d->threads.at[low], &key) == 0)
+    if (is_thread(d, low, &key))
         return &d->threads.at[low];
     (void)vec_push(&d->threads);
     struct drain_thread *at = &d->threads.at[low];
@@ -180,8 +185,7 @@ int drain_segment_is_open(const struct drain *d, const struct trace_block_id *id
     const struct trace_name key = {
         .pid = id->pid, .image_ticks = id->image_ticks, .thread_seq = id->thread_seq};
     const size_t at = thread_place(d, &key);
-    return at < d->threads.count && thread_compare(&d->threads.at[at], &key) == 0 &&
-           id->segment_seq >= d->threads.at[at].next_seq;
+    return is_thread(d, at, &key) && id->segment_seq >= d->threads.at[at].next_seq;
 }
 
 int drain_image_is_ended(const struct drain *d, uint32_t pid, uint64_t image_ticks)

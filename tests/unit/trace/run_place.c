@@ -71,6 +71,20 @@ void run_place_begin(struct run_place *p, const struct drain_options *options)
     assert_non_null(p->drain);
 }
 
+void run_place_step(struct run_place *p)
+{
+    struct err e = {0};
+    if (drain_step(p->drain, 0, &e) < 0)
+        fail_msg("%s", err_text(&e));
+}
+
+void run_place_finish(struct run_place *p)
+{
+    struct err e = {0};
+    if (drain_finish(p->drain, &e) < 0)
+        fail_msg("%s", err_text(&e));
+}
+
 void run_place_end(struct run_place *p)
 {
     struct err e = {0};

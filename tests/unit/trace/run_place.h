@@ -13,6 +13,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+// So many fill a segment.
+#define SMALL_SPANS ((TRACE_SEGMENT_SMALL_BYTES - 64) / 16)
+#define LARGE_SPANS ((TRACE_SEGMENT_LARGE_BYTES - 64) / 16)
+
 struct run_place {
     char folder[64]; // holds all of it
     struct buf dir;  // the run directory
@@ -26,6 +30,10 @@ struct run_place {
 // Makes folder, run directory and meta.json, begins the trace and opens the drain with `options`
 // (place and pack are filled in). Fails the test when anything goes wrong.
 void run_place_begin(struct run_place *p, const struct drain_options *options);
+
+// One round of the drain, or its last. Fails the test, with the message, when it cannot be.
+void run_place_step(struct run_place *p);
+void run_place_finish(struct run_place *p);
 
 // Writes a summary, commits, marks and removes the run directory. The trace is at `output`.
 void run_place_end(struct run_place *p);

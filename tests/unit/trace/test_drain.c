@@ -27,23 +27,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LARGE_SPANS ((TRACE_SEGMENT_LARGE_BYTES - 64) / 16)
-#define SMALL_SPANS ((TRACE_SEGMENT_SMALL_BYTES - 64) / 16)
-
-static void step(struct run_place *p)
-{
-    struct err e = {0};
-    if (drain_step(p->drain, 0, &e) < 0)
-        fail_msg("%s", err_text(&e));
-}
-
-static void finish(struct run_place *p)
-{
-    struct err e = {0};
-    if (drain_finish(p->drain, &e) < 0)
-        fail_msg("%s", err_text(&e));
-}
-
 static void test_segments_are_packed_and_recycled(void **state)
 {
     (void)state;
@@ -52,22 +35,22 @@ static void test_segments_are_packed_and_recycled(void **state)
     struct numbered_writer w;
     run_place_begin(&p, &options);
     process_file_write(&p, 100, 5);
-    step(&p);
+    run_place_step(&p);
     assert_true(drain_stats_get(p.drain)->pool_bytes > 0);
     numbered_writer_init(&w, &p, 100, 5, 0);
     for (int i = 0; i < 8; i++) {
         numbered_writer_add(&w, LARGE_SPANS / 2);
-        step(&p);
+        run_place_step(&p);
     }
     trace_writer_close(&w.writer, &w.place);
-    step(&p);
+    run_place_step(&p);
     const struct drain_stats *stats = drain_stats_get(p.drain);
     assert_int_equal(stats->spans, w.next);
     assert_int_equal(stats->segments, w.writer.segment_seq + 1);
     assert_true(stats->recycled >= 2);
     assert_int_equal(stats->dir_bytes, 0);
     assert_true(stats->stored_bytes * 4 < stats->raw_bytes);
-    finish(&p);
+    run_place_finish(&p);
     run_place_end(&p);
     const struct numbered_result result = numbered_read(p.output, 100, 0);
     assert_int_equal(result.spans, 8 * (LARGE_SPANS / 2));
@@ -89,7 +72,7 @@ static void test_a_recycled_segment_is_empty(void **state)
     numbered_writer_init(&a, &p, 100, 5, 0);
     numbered_writer_add(&a, SMALL_SPANS);
     trace_writer_close(&a.writer, &a.place);
-    step(&p);
+    run_place_step(&p);
     assert_int_equal(drain_stats_get(p.drain)->recycled, 1);
     struct buf path = {0};
     buf_printf(&path, "%s/free-%x-0", p.dir.at, TRACE_SEGMENT_SMALL_BYTES);
@@ -103,7 +86,7 @@ static void test_a_recycled_segment_is_empty(void **state)
     numbered_writer_stock(&b, &p);
     numbered_writer_add(&b, 3);
     assert_int_equal(access(path.at, F_OK), -1);
-    finish(&p);
+    run_place_finish(&p);
     run_place_end(&p);
     assert_int_equal(numbered_read(p.output, 100, 0).spans, SMALL_SPANS);
     assert_int_equal(numbered_read(p.output, 200, 0).spans, 3);
@@ -122,15 +105,15 @@ static void test_an_open_segment_is_packed_in_parts(void **state)
     process_file_write(&p, 100, 5);
     numbered_writer_init(&w, &p, 100, 5, 7);
     numbered_writer_add(&w, 100);
-    step(&p);
+    run_place_step(&p);
     assert_int_equal(drain_stats_get(p.drain)->spans, 0);
     for (int i = 0; i < 3; i++) {
         numbered_writer_add(&w, 300);
-        step(&p);
+        run_place_step(&p);
         assert_int_equal(drain_stats_get(p.drain)->spans, w.next);
     }
     numbered_writer_add(&w, LARGE_SPANS);
-    finish(&p);
+    run_place_finish(&p);
     run_place_end(&p);
     const struct numbered_result result = numbered_read(p.output, 100, 7);
     assert_int_equal(result.spans, w.next);
@@ -155,7 +138,7 @@ static void test_a_budget_ends_a_round(void **state)
         rounds++;
     assert_int_equal(rounds, 3);
     assert_int_equal(drain_stats_get(p.drain)->spans, w.next);
-    finish(&p);
+    run_place_finish(&p);
     run_place_end(&p);
     assert_int_equal(numbered_read(p.output, 100, 0).spans, w.next);
     run_place_remove(&p);
@@ -173,15 +156,15 @@ static void test_a_writer_killed_at_any_moment_loses_nothing(void **state)
         const pid_t writer = writer_start(&p, written);
         // Killed at an arbitrary moment, after about as many spans as the round says.
         while (__atomic_load_n(&written[round & 1], __ATOMIC_ACQUIRE) < round * round * 3000)
-            step(&p);
+            run_place_step(&p);
         process_kill(writer);
         const uint64_t first = written[0], second = written[1];
         if (round % 3 == 0) {
             drain_process_ended(p.drain, (uint32_t)writer);
-            step(&p);
+            run_place_step(&p);
             assert_in_range(drain_stats_get(p.drain)->spans, first + second, first + second + 2);
         }
-        finish(&p);
+        run_place_finish(&p);
         run_place_end(&p);
         const struct numbered_result a = numbered_read(p.output, (uint32_t)writer, 0);
         const struct numbered_result b = numbered_read(p.output, (uint32_t)writer, 1);
@@ -220,7 +203,7 @@ static void test_an_exec_ends_the_old_image(void **state)
     process_file_write(&p, 100, 5);
     numbered_writer_init(&w, &p, 100, 5, 0);
     numbered_writer_add(&w, 10);
-    step(&p);
+    run_place_step(&p);
     struct buf path = {0};
     buf_printf(&path, "%s/p-64-5", p.dir.at);
     const int fd = open(path.at, O_RDWR);
@@ -229,14 +212,14 @@ static void test_an_exec_ends_the_old_image(void **state)
     h.end_ticks = 99;
     assert_int_equal(pwrite(fd, &h, sizeof h, 0), sizeof h);
     close(fd);
-    step(&p);
+    run_place_step(&p);
     assert_int_equal(drain_stats_get(p.drain)->spans, 0); // exec may still fail
     process_file_write(&p, 100, 6);
     for (int i = 0; i < 3; i++)
-        step(&p);
+        run_place_step(&p);
     assert_int_equal(drain_stats_get(p.drain)->spans, 10);
     assert_int_equal(access(path.at, F_OK), -1);
-    finish(&p);
+    run_place_finish(&p);
     run_place_end(&p);
     assert_int_equal(numbered_read(p.output, 100, 0).spans, 10);
     trace_writer_close(&w.writer, &w.place);
@@ -313,9 +296,9 @@ static void test_hostile_files_do_no_harm(void **state)
                                   : symlink(outside, path.at),
             0);
     }
-    step(&p);
-    step(&p);
-    finish(&p);
+    run_place_step(&p);
+    run_place_step(&p);
+    run_place_finish(&p);
     assert_int_equal(drain_stats_get(p.drain)->damaged_segments, 4);
     drain_close(&p.drain);
     assert_int_equal(trace_pack_commit(&p.pack, NULL), 0);
@@ -352,8 +335,8 @@ static void test_a_hole_in_a_process_file(void **state)
     assert_int_equal(bytes.at[second], TRACE_TEXT);
     memset(bytes.at + second, 0, 32);
     put_file(&p, "p-64-5", bytes.at, bytes.length_bytes);
-    step(&p);
-    finish(&p);
+    run_place_step(&p);
+    run_place_finish(&p);
     run_place_end(&p);
     struct trace_reader *reader = trace_reader_open(p.output, NULL);
     unsigned texts[2] = {0}, blocks = 0;
@@ -384,10 +367,10 @@ static void test_beyond_its_limit_a_trace_grows_no_more(void **state)
     numbered_writer_init(&w, &p, 100, 5, 0);
     for (int i = 0; i < 12; i++) {
         numbered_writer_add(&w, LARGE_SPANS);
-        step(&p);
+        run_place_step(&p);
     }
     trace_writer_close(&w.writer, &w.place);
-    finish(&p);
+    run_place_finish(&p);
     const struct drain_stats *stats = drain_stats_get(p.drain);
     assert_int_equal(w.lost, 0);
     assert_true(stats->discarded_bytes > 0);
@@ -423,8 +406,8 @@ static void test_a_full_disk_delays_only(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
     assert_non_null(strstr(err_text(&e), "cannot write the trace"));
-    step(&p);
-    finish(&p);
+    run_place_step(&p);
+    run_place_finish(&p);
     run_place_end(&p);
     assert_int_equal(numbered_read(p.output, 100, 0).spans, w.next);
     run_place_remove(&p);
@@ -452,7 +435,7 @@ static void test_a_full_run_directory(void **state)
     again.pack = p.pack;
     p.drain = drain_open(&again, NULL);
     process_file_write(&p, 100, 5);
-    step(&p);
+    run_place_step(&p);
     numbered_writer_init(&w, &p, 100, 5, 0);
     numbered_writer_stock(&w, &p);
     // Asking in vain is slow: the memory is used up and given back each time.
@@ -460,11 +443,11 @@ static void test_a_full_run_directory(void **state)
         numbered_writer_add(&w, 1);
     assert_int_equal(w.lost, 3);
     const uint64_t before = w.next;
-    step(&p);
+    run_place_step(&p);
     numbered_writer_stock(&w, &p);
     numbered_writer_add(&w, 100);
     assert_int_equal(w.next, before + 100); // there is room again
-    finish(&p);
+    run_place_finish(&p);
     drain_close(&p.drain);
     assert_int_equal(trace_pack_commit(&p.pack, NULL), 0);
     assert_int_equal(numbered_read_only(p.output, 100, 0).spans, w.next);

@@ -10,12 +10,10 @@
 #include "run_place.h"
 #include "trace/drain_state.h"
 
-#define SMALL_SPANS ((TRACE_SEGMENT_SMALL_BYTES - 64) / 16)
-
 static void steps(struct run_place *p, unsigned rounds)
 {
     for (unsigned i = 0; i < rounds; i++)
-        assert_int_equal(drain_step(p->drain, 0, NULL), 0);
+        run_place_step(p);
 }
 
 // What is over and packed is given up, and its records are in the trace once.
@@ -43,7 +41,7 @@ static void test_what_is_over_is_forgotten(void **state)
     assert_int_equal(p.drain->threads.count, 0);
     assert_int_equal(p.drain->processes.count, 0);
     assert_int_equal(drain_image_is_ended(p.drain, 100, 5), 1);
-    assert_int_equal(drain_finish(p.drain, NULL), 0);
+    run_place_finish(&p);
     assert_int_equal(drain_stats_get(p.drain)->threads, 50);
     run_place_end(&p);
     for (uint32_t thread = 0; thread < 50; thread++)

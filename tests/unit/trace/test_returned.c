@@ -14,21 +14,9 @@
 #include <dirent.h>
 #include <stdio.h>
 
-#define LARGE_SPANS ((TRACE_SEGMENT_LARGE_BYTES - 64) / 16)
-#define SMALL_SPANS ((TRACE_SEGMENT_SMALL_BYTES - 64) / 16)
-
-static void step(struct run_place *p)
-{
-    struct err e = {0};
-    if (drain_step(p->drain, 0, &e) < 0)
-        fail_msg("%s", err_text(&e));
-}
-
 static void end_run(struct run_place *p, uint64_t spans)
 {
-    struct err e = {0};
-    if (drain_finish(p->drain, &e) < 0)
-        fail_msg("%s", err_text(&e));
+    run_place_finish(p);
     run_place_end(p);
     const struct numbered_result result = numbered_read(p->output, 100, 0);
     assert_int_equal(result.spans, spans);
@@ -70,7 +58,7 @@ static void test_a_returned_segment_is_written_again(void **state)
     numbered_writer_add(&w, SMALL_SPANS + 1);
     for (int i = 0; i < 8; i++) {
         numbered_writer_add(&w, LARGE_SPANS);
-        step(&p);
+        run_place_step(&p);
         assert_true(segments_list(&p, &inodes[i]) <= 2);
     }
     for (int i = 2; i < 8; i++)
@@ -78,7 +66,7 @@ static void test_a_returned_segment_is_written_again(void **state)
     assert_int_equal(w.place.kept_count, 1);
     trace_writer_close(&w.writer, &w.place);
     assert_int_equal(w.place.kept_count, 0);
-    step(&p);
+    run_place_step(&p);
     assert_int_equal(segments_list(&p, &inodes[0]), 0);
     end_run(&p, w.next);
 }
@@ -95,12 +83,12 @@ static void test_a_segment_that_is_not_returned(void **state)
     numbered_writer_init(&w, &p, 100, 5, 0);
     numbered_writer_add(&w, 5 * LARGE_SPANS);
     assert_int_equal(w.place.kept_count, TRACE_WRITER_KEPT);
-    step(&p);
+    run_place_step(&p);
     numbered_writer_add(&w, 4 * LARGE_SPANS);
-    step(&p);
+    run_place_step(&p);
     // Its process is gone: nobody else will let go of the kept one.
     drain_process_ended(p.drain, 100);
-    step(&p);
+    run_place_step(&p);
     assert_int_equal(segments_list(&p, &last), 0);
     end_run(&p, w.next);
 }
