@@ -85,6 +85,32 @@ def check_rasters(trace):
     expect(trace, {"TIFFRGBAImageBegin": ("decode", 1)})
 
 
+def timed(trace):
+    return [span for span in ours(trace) if "ELAPSED" in span.values]
+
+
+def check_pictures(trace):
+    """Two pages by rows, one by strips and one by tiles; the rasters are in one call, and damage is none."""
+    ends = timed(trace)
+    assert [(span.name, span.stage) for span in ends] == \
+        [(name, "decode") for name in 2 * ["TIFFReadDirectory"] + 2 * ["TIFFClose"]], ends
+    assert min(span.values["ELAPSED"][0] for span in ends) > 0, ends
+
+
+def check_pair(host, folder):
+    """Each from its opening to its last strip, also where two are read in turn; the one looked through is none."""
+    output, trace = follow(host, folder, "pair")
+    assert number(output, r"^pair (\d+)") == 3 * WIDTH * HEIGHT * 3, output
+    opened = [span for span in named(trace, "TIFFOpen") if span.stage == "decode"][1:]
+    read = named(trace, "TIFFReadEncodedStrip")[STRIPS + 1:]
+    ends = timed(trace)[1:]
+    assert len(opened) == 4 and len(ends) == 3 and len(read) == 3 * STRIPS, (opened, read, ends)
+    last = [read[2 * STRIPS - 2], read[2 * STRIPS - 1], read[-1]]
+    rates = [end.values["ELAPSED"][0] / (strip.end - (start.end - start.duration))
+             for start, strip, end in zip(opened, last, ends)]
+    assert max(rates) < 2 * min(rates), rates
+
+
 def check_host(host, folder):
     output, trace = follow(host, folder)
     assert "no such strip -1" in output and "damaged -1" in output and "not there 0, errno 2" in output, output
@@ -92,6 +118,7 @@ def check_host(host, folder):
     check_rows(trace)
     check_striles(trace, output)
     check_rasters(trace)
+    check_pictures(trace)
     # What the library calls of itself (TIFFReadRGBAImage calls TIFFReadTile) is not recorded apart.
     assert {span.depth for span in ours(trace)} == {0}
 
@@ -132,6 +159,7 @@ def main():
     host = parts.program(1)
     with tempfile.TemporaryDirectory() as folder:
         check_host(host, folder)
+        check_pair(host, folder)
         check_off(host, folder)
         path = os.path.join(folder, "pillow.tif")
         check_pillow(path)

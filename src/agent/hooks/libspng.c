@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hook set libspng: reading and writing PNG with libspng (libspng.so.0, 0.6 and 0.7). A row at a
-// time is folded. Shapes come from the library's own spng_get_ihdr, asked only after a call that
-// has met the header: it reads nothing then. No struct of libspng is read but the one that the
-// accessor fills, which is part of its interface. Threads: any.
+// time is folded; the one that ends a picture has the time since the first call for its rows.
+// Shapes come from the library's own spng_get_ihdr, asked only after a call that has met the
+// header: it reads nothing then. No struct of libspng is read but the one that the accessor fills,
+// which is part of its interface. Threads: any.
 #include "agent/hook.h"
+#include "agent/hooks/picture.h"
 #include "agent/library.h"
 
 #include <assert.h>
@@ -79,6 +81,15 @@ static void note_made(const struct hook_span *s, uintptr_t done, const size_t *l
         span_bytes(s->token, *length_bytes);
 }
 
+// A row was the picture's last one (SPNG_EOI), or an error gave the picture up. What
+// spng_decode_row asks spng_decode_scanline for is its own affair.
+#define END_OF_IMAGE 75
+static void note_row(const struct hook_span *s, const void *spng, int done)
+{
+    if (s->token && done != 0)
+        picture_end(s, spng, done == END_OF_IMAGE);
+}
+
 #define SPNG_CALL(id, stage, flags, before, after, params, args)                                   \
     HOOK_NOTED(uintptr_t, id, stage, (flags) | AGENT_GROUP_LIBSPNG, before, after, PARAMS(params), \
         ARGS(args))
@@ -86,14 +97,37 @@ static void note_made(const struct hook_span *s, uintptr_t done, const size_t *l
     SPNG_CALL(id, stage, flags, HOOK_NOTHING, HOOK_NOTHING, PARAMS(params), ARGS(args))
 
 // ---- Reading. All results are error numbers. ----
-SPNG_CALL(spng_decode_image, "decode", 0, span_value(span.token, TRACE_ATTR_OUTPUT, (uintptr_t)out),
-    if ((int)done == 0) note_picture(&span, (void *)real, spng, format, 1),
+// A whole picture, or the first of the calls that make it row by row.
+#define DECODE_PROGRESSIVE 256
+HOOK_TYPE(
+    uintptr_t, spng_decode_image, PARAMS(void *spng, void *out, size_t n, int format, int flags))
+static struct hook_name spng_decode_image_names[2] = {
+    {"spng_decode_image", "decode", TRACE_CAUSE_OTHER, AGENT_GROUP_LIBSPNG, 0},
+    {"spng_decode_image (progressive)", "decode", TRACE_CAUSE_OTHER, AGENT_GROUP_LIBSPNG, 0}};
+static inline uintptr_t spng_decode_image_body(
+    spng_decode_image_fn *real, void *spng, void *out, size_t n, int format, int flags)
+{
+    const int is_progressive = (flags & DECODE_PROGRESSIVE) != 0;
+    __attribute__((cleanup(hook_end), unused)) struct hook_span span =
+        hook_begin_outer(&spng_decode_image_names[is_progressive], SPAN_STACK);
+    if (!is_progressive)
+        span_value(span.token, TRACE_ATTR_OUTPUT, (uintptr_t)out);
+    const uintptr_t done = real(spng, out, n, format, flags);
+    if ((int)done != 0)
+        return done;
+    note_picture(&span, (void *)real, spng, format, 1);
+    if (is_progressive)
+        picture_restart(&span, spng);
+    return done;
+}
+HOOK_THUNKS(uintptr_t, spng_decode_image,
     PARAMS(void *spng, void *out, size_t n, int format, int flags),
     ARGS(spng, out, n, format, flags))
-PLAIN(spng_decode_row, "decode", AGENT_FOLD, PARAMS(void *spng, void *out, size_t n),
-    ARGS(spng, out, n))
-PLAIN(spng_decode_scanline, "decode", AGENT_FOLD, PARAMS(void *spng, void *out, size_t n),
-    ARGS(spng, out, n))
+#define ROW(id)                                                                                    \
+    SPNG_CALL(id, "decode", AGENT_FOLD, HOOK_NOTHING, note_row(&span, spng, (int)done),            \
+        PARAMS(void *spng, void *out, size_t n), ARGS(spng, out, n))
+ROW(spng_decode_row)
+ROW(spng_decode_scanline)
 PLAIN(spng_decode_chunks, "decode", AGENT_FOLD_SHORT, PARAMS(void *spng), ARGS(spng))
 PLAIN(
     spng_get_ihdr, "decode", AGENT_FOLD_SHORT, PARAMS(void *spng, void *header), ARGS(spng, header))
@@ -118,9 +152,10 @@ SPNG_CALL(spng_get_png_buffer, "encode", AGENT_FOLD_SHORT, HOOK_NOTHING, note_ma
 
 #define LINE(id, attrs) HOOK_LINE(id, #id, attrs)
 static const struct hook_function functions[] = {
-    LINE(spng_decode_image, HOOK_SHAPE | HOOK_ATTR(DTYPE) | HOOK_ATTR(OUTPUT)),
-    LINE(spng_decode_row, 0),
-    LINE(spng_decode_scanline, 0),
+    {"spng_decode_image", spng_decode_image_thunks, (void **)spng_decode_image_real,
+        spng_decode_image_names, 2, HOOK_SHAPE | HOOK_ATTR(DTYPE) | HOOK_ATTR(OUTPUT)},
+    LINE(spng_decode_row, HOOK_ATTR(ELAPSED)),
+    LINE(spng_decode_scanline, HOOK_ATTR(ELAPSED)),
     LINE(spng_decode_chunks, 0),
     LINE(spng_get_ihdr, 0),
     LINE(spng_decoded_image_size, 0),

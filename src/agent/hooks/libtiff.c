@@ -6,6 +6,7 @@
 // takes in the file comes from TIFFGetStrileByteCount (4.1), after the call that has just used it.
 // No struct of libtiff is read. Threads: any.
 #include "agent/hook.h"
+#include "agent/hooks/picture.h"
 #include "agent/library.h"
 
 #include <fcntl.h>
@@ -135,6 +136,36 @@ static void note_raw(const struct hook_span *s, void *function, uintptr_t done)
         span_bytes(s->token, done);
 }
 
+// ---- The time of a picture that is read by rows, strips or tiles: of one directory, from the call
+// that went to it to its last pixels. It is known when the program leaves it. What the library
+// calls of itself, which has no token, is part of the outer call.
+
+static void begin_directory(const struct hook_span *s, const void *tiff)
+{
+    if (s->token)
+        picture_restart(s, tiff);
+}
+
+// Pixels were made by a call with the result `done`.
+static void note_pixels(const struct hook_span *s, const void *tiff, int is_done)
+{
+    if (s->token && is_done)
+        picture_pixels(s, tiff);
+}
+
+static void leave_directory(const struct hook_span *s, const void *tiff)
+{
+    if (s->token)
+        picture_end(s, tiff, picture_has_pixels(tiff));
+}
+
+// A whole picture in one call, which is its time then.
+static void leave_to_raster(const struct hook_span *s, const void *tiff)
+{
+    if (s->token)
+        picture_forget(tiff);
+}
+
 // ---- Calls that read or write by how the file was opened: decode or encode. ----
 
 static int is_written_by(const char *mode)
@@ -167,9 +198,17 @@ static int is_written(void *function, void *tiff)
     HOOK_THUNKS(uintptr_t, id, PARAMS(params), ARGS(args))
 
 // The shape of the first picture there is to read; one that is written has none yet.
+static void note_opened(const struct hook_span *s, void *function, void *tiff, int is_encode)
+{
+    note_picture(s, function, tiff);
+    if (!is_encode)
+        begin_directory(s, tiff);
+}
+
 #define TIFF_OPEN(id, params, args)                                                                \
     TIFF_EITHER(id, 0, is_written_by(mode), HOOK_NOTHING,                                          \
-        note_picture(&span, (void *)real, (void *)done), PARAMS(params), ARGS(args))
+        note_opened(&span, (void *)real, (void *)done, is_written_by(mode)), PARAMS(params),       \
+        ARGS(args))
 TIFF_OPEN(TIFFOpen, PARAMS(const char *path, const char *mode), ARGS(path, mode))
 TIFF_OPEN(TIFFOpenExt, PARAMS(const char *path, const char *mode, void *options),
     ARGS(path, mode, options))
@@ -187,9 +226,18 @@ TIFF_OPEN(TIFFClientOpenExt,
 
 // Writes what is left, the directory too, so the shape is that of a picture that had no
 // TIFFWriteDirectory of its own.
+static void note_closed(const struct hook_span *s, void *function, void *tiff)
+{
+    if (!is_written(function, tiff)) {
+        leave_directory(s, tiff);
+        return;
+    }
+    note_picture(s, function, tiff);
+    picture_forget(tiff);
+}
+
 TIFF_EITHER(TIFFClose, AGENT_FOLD_SHORT, is_written((void *)real, tiff),
-    if (is_written((void *)real, tiff)) note_picture(&span, (void *)real, tiff), HOOK_NOTHING,
-    PARAMS(void *tiff), ARGS(tiff))
+    note_closed(&span, (void *)real, tiff), HOOK_NOTHING, PARAMS(void *tiff), ARGS(tiff))
 
 #define TIFF_CALL(id, stage, flags, before, after, params, args)                                   \
     HOOK_NOTED(uintptr_t, id, stage, (flags) | AGENT_GROUP_LIBTIFF, before, after, PARAMS(params), \
@@ -197,37 +245,48 @@ TIFF_EITHER(TIFFClose, AGENT_FOLD_SHORT, is_written((void *)real, tiff),
 #define PICTURE note_picture(&span, (void *)real, tiff)
 #define STRILE(strile) note_strile(&span, (void *)real, tiff, strile, done)
 #define TILE note_tile(&span, (void *)real, tiff, (struct place){x, y, z, sample}, done)
+#define PIXELS(is_done) note_pixels(&span, tiff, is_done)
 #define RAW note_raw(&span, (void *)real, done)
 
 // ---- Reading. ----
 #define DIRECTORY(id, params, args)                                                                \
-    TIFF_CALL(id, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, if ((int)done) PICTURE,                \
+    TIFF_CALL(                                                                                     \
+        id, "decode", AGENT_FOLD_SHORT, leave_directory(&span, tiff),                              \
+        if ((int)done) {                                                                           \
+            PICTURE;                                                                               \
+            begin_directory(&span, tiff);                                                          \
+        },                                                                                         \
         PARAMS(params), ARGS(args))
 DIRECTORY(TIFFReadDirectory, PARAMS(void *tiff), ARGS(tiff))
 // The number was 16 bits wide up to 4.4.
 DIRECTORY(TIFFSetDirectory, PARAMS(void *tiff, uint32_t index), ARGS(tiff, index))
 DIRECTORY(TIFFSetSubDirectory, PARAMS(void *tiff, uint64_t offset), ARGS(tiff, offset))
-TIFF_CALL(TIFFReadScanline, "decode", AGENT_FOLD, HOOK_NOTHING, HOOK_NOTHING,
+TIFF_CALL(TIFFReadScanline, "decode", AGENT_FOLD, HOOK_NOTHING, PIXELS((int)done > 0),
     PARAMS(void *tiff, void *out, uint32_t row, uint16_t sample), ARGS(tiff, out, row, sample))
 #define READ_STRILE(id, after)                                                                     \
     TIFF_CALL(id, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, after,                                 \
         PARAMS(void *tiff, uint32_t strile, void *out, intptr_t n), ARGS(tiff, strile, out, n))
-READ_STRILE(TIFFReadEncodedStrip, STRILE(strile))
-READ_STRILE(TIFFReadEncodedTile, STRILE(strile))
+#define READ_PIXELS(note)                                                                          \
+    {                                                                                              \
+        note;                                                                                      \
+        PIXELS((intptr_t)done > 0);                                                                \
+    }
+READ_STRILE(TIFFReadEncodedStrip, READ_PIXELS(STRILE(strile)))
+READ_STRILE(TIFFReadEncodedTile, READ_PIXELS(STRILE(strile)))
 READ_STRILE(TIFFReadRawStrip, RAW)
 READ_STRILE(TIFFReadRawTile, RAW)
-TIFF_CALL(TIFFReadTile, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, TILE,
+TIFF_CALL(TIFFReadTile, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, READ_PIXELS(TILE),
     PARAMS(void *tiff, void *out, uint32_t x, uint32_t y, uint32_t z, uint16_t sample),
     ARGS(tiff, out, x, y, z, sample))
 TIFF_CALL(TIFFReadFromUserBuffer, "decode", AGENT_FOLD_SHORT, span_bytes(span.token, (uint64_t)n),
-    HOOK_NOTHING,
+    PIXELS((int)done > 0),
     PARAMS(void *tiff, uint32_t strile, void *in, intptr_t n, void *out, intptr_t out_n),
     ARGS(tiff, strile, in, n, out, out_n))
 
 // As 8-bit RGBA, whatever the picture is.
 #define RASTER(id, tiff, params, args)                                                             \
     TIFF_CALL(id, "decode", 0, note_raster(&span, (void *)real, tiff, width, height),              \
-        HOOK_NOTHING, PARAMS(params), ARGS(args))
+        leave_to_raster(&span, tiff), PARAMS(params), ARGS(args))
 RASTER(TIFFReadRGBAImage, tiff,
     PARAMS(void *tiff, uint32_t width, uint32_t height, void *out, int stop),
     ARGS(tiff, width, height, out, stop))
@@ -238,13 +297,13 @@ RASTER(TIFFRGBAImageGet, NULL, PARAMS(void *image, void *out, uint32_t width, ui
     ARGS(image, out, width, height))
 TIFF_CALL(TIFFRGBAImageBegin, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, HOOK_NOTHING,
     PARAMS(void *image, void *tiff, int stop, char *message), ARGS(image, tiff, stop, message))
-TIFF_CALL(TIFFReadRGBAStrip, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, HOOK_NOTHING,
+TIFF_CALL(TIFFReadRGBAStrip, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, PIXELS((int)done > 0),
     PARAMS(void *tiff, uint32_t row, void *out), ARGS(tiff, row, out))
-TIFF_CALL(TIFFReadRGBAStripExt, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, HOOK_NOTHING,
+TIFF_CALL(TIFFReadRGBAStripExt, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, PIXELS((int)done > 0),
     PARAMS(void *tiff, uint32_t row, void *out, int stop), ARGS(tiff, row, out, stop))
-TIFF_CALL(TIFFReadRGBATile, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, HOOK_NOTHING,
+TIFF_CALL(TIFFReadRGBATile, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, PIXELS((int)done > 0),
     PARAMS(void *tiff, uint32_t x, uint32_t y, void *out), ARGS(tiff, x, y, out))
-TIFF_CALL(TIFFReadRGBATileExt, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, HOOK_NOTHING,
+TIFF_CALL(TIFFReadRGBATileExt, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, PIXELS((int)done > 0),
     PARAMS(void *tiff, uint32_t x, uint32_t y, void *out, int stop), ARGS(tiff, x, y, out, stop))
 
 // ---- Writing. ----
@@ -274,22 +333,22 @@ FLUSH(TIFFFlushData)
 FLUSH_DIRECTORY(TIFFRewriteDirectory)
 FLUSH_DIRECTORY(TIFFFlush)
 
-#define EITHER(id)                                                                                 \
+#define EITHER(id, attrs)                                                                          \
     {                                                                                              \
-#id, id##_thunks, (void **)id##_real, id##_names, 2, HOOK_SHAPE | HOOK_ATTR(DTYPE)         \
+#id, id##_thunks, (void **)id##_real, id##_names, 2, HOOK_SHAPE | HOOK_ATTR(DTYPE) | attrs \
     }
 #define LINE(id, attrs) HOOK_LINE(id, #id, attrs)
 static const struct hook_function functions[] = {
-    EITHER(TIFFOpen),
-    EITHER(TIFFOpenExt),
-    EITHER(TIFFFdOpen),
-    EITHER(TIFFFdOpenExt),
-    EITHER(TIFFClientOpen),
-    EITHER(TIFFClientOpenExt),
-    EITHER(TIFFClose),
-    LINE(TIFFReadDirectory, HOOK_SHAPE | HOOK_ATTR(DTYPE)),
-    LINE(TIFFSetDirectory, HOOK_SHAPE | HOOK_ATTR(DTYPE)),
-    LINE(TIFFSetSubDirectory, HOOK_SHAPE | HOOK_ATTR(DTYPE)),
+    EITHER(TIFFOpen, 0),
+    EITHER(TIFFOpenExt, 0),
+    EITHER(TIFFFdOpen, 0),
+    EITHER(TIFFFdOpenExt, 0),
+    EITHER(TIFFClientOpen, 0),
+    EITHER(TIFFClientOpenExt, 0),
+    EITHER(TIFFClose, HOOK_ATTR(ELAPSED)),
+    LINE(TIFFReadDirectory, HOOK_SHAPE | HOOK_ATTR(DTYPE) | HOOK_ATTR(ELAPSED)),
+    LINE(TIFFSetDirectory, HOOK_SHAPE | HOOK_ATTR(DTYPE) | HOOK_ATTR(ELAPSED)),
+    LINE(TIFFSetSubDirectory, HOOK_SHAPE | HOOK_ATTR(DTYPE) | HOOK_ATTR(ELAPSED)),
     LINE(TIFFReadScanline, 0),
     LINE(TIFFReadEncodedStrip, HOOK_BYTES),
     LINE(TIFFReadEncodedTile, HOOK_BYTES),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Test host: writes a TIFF in the ways of libtiff's API (rows, strips, tiles, raw, two pages),
 // reads each back, and prints sums of the pixels and how many bytes strips and tiles take. A
-// damaged one is read too. usage: hooks_libtiff FOLDER. Run by test_hooks_libtiff.py with and
-// without the preloaded library.
+// damaged one is read too. With `pair`: two files in turn, one alone, and one that is only looked
+// through. usage: hooks_libtiff FOLDER [pair]. Run by test_hooks_libtiff.py with and without the
+// preloaded library.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,12 +222,39 @@ static void damaged(void)
     printf("errno %d\n", errno);
 }
 
+static long read_strip(TIFF *tiff, unsigned i)
+{
+    return (long)TIFFReadEncodedStrip(tiff, i, out + i * ROWS * WIDTH * 3, -1);
+}
+
+static void pair(void)
+{
+    TIFF *tiffs[] = {open_or_die("r"), open_or_die("r")};
+    long total = 0;
+    for (unsigned i = 0; i < HEIGHT / ROWS; i++)
+        total += read_strip(tiffs[0], i) + read_strip(tiffs[1], i);
+    TIFFClose(tiffs[0]);
+    TIFFClose(tiffs[1]);
+    TIFF *tiff = open_or_die("r");
+    for (unsigned i = 0; i < HEIGHT / ROWS; i++)
+        total += read_strip(tiff, i);
+    TIFFClose(tiff);
+    tiff = open_or_die("r");
+    printf("pair %ld, %lu, more %d\n", total, sum_of(out, sizeof pixels), TIFFReadDirectory(tiff));
+    TIFFClose(tiff);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 2)
+    if (argc < 2)
         return 2;
     snprintf(path, sizeof path, "%s/picture.tif", argv[1]);
     draw();
+    if (argc > 2) {
+        strips();
+        pair();
+        return 0;
+    }
     rows();
     strips();
     tiles();

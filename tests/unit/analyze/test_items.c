@@ -113,6 +113,56 @@ static void test_items_by_the_ends_of_pictures(void **state)
     done(f, m);
 }
 
+// Of libtiff's calls those that end a directory whose rows were read are one, and whole rasters.
+static void test_items_of_parts(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 4; i++) {
+        call_with_elapsed(&s, "TIFFOpen", 0);
+        call_with_elapsed(&s, "TIFFReadScanline", 0);
+        call_with_elapsed(&s, "TIFFReadEncodedStrip", 0);
+        call_with_elapsed(&s, "TIFFReadDirectory", 9 * MS);
+        call_with_elapsed(&s, "TIFFRGBAImageBegin", 0);
+        call_with_elapsed(&s, "TIFFRGBAImageGet", 0);
+        call_with_elapsed(&s, "TIFFClose", 0);
+        call_with_elapsed(&s, "spng_get_ihdr", 0);
+        call_with_elapsed(&s, "spng_decode_image (progressive)", 0);
+        call_with_elapsed(&s, "spng_decode_row", 0);
+        call_with_elapsed(&s, "spng_decode_row", 9 * MS);
+        call_with_elapsed(&s, "spng_decode_image", 0);
+    }
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->counted_by, FACTS_BY_DECODES);
+    assert_int_equal(f->items, 16);
+    assert_true(facts_stage_find(f, "decode")->is_of_images);
+    done(f, m);
+}
+
+// Where no end was seen, what begins a picture counts; files that are written begin none.
+static void test_items_by_the_starts_of_pictures(void **state)
+{
+    (void)state;
+    struct sketch s = sketch_new(2, 0);
+    struct model *m;
+    sketch_thread(&s, 100, "", 0);
+    for (int i = 0; i < 4; i++) {
+        call_with_elapsed(&s, "TIFFClientOpen", 0);
+        sketch_call(&s, "TIFFOpen", "encode", MS);
+        call_with_elapsed(&s, "TIFFReadRawStrip", 0);
+        call_with_elapsed(&s, "TIFFReadRawStrip", 0);
+        call_with_elapsed(&s, "TIFFClose", 0);
+        call_with_elapsed(&s, "spng_decode_image (progressive)", 0);
+        call_with_elapsed(&s, "spng_decode_row", 0);
+    }
+    struct facts *f = facts_of(&s, &m, NULL);
+    assert_int_equal(f->items, 8);
+    assert_false(facts_stage_find(f, "decode")->is_of_images);
+    done(f, m);
+}
+
 static void test_items_at_the_stage_that_was_asked_for(void **state)
 {
     (void)state;
@@ -222,6 +272,8 @@ int main(void)
         cmocka_unit_test(test_items_by_marks_with_batches_and_latency),
         cmocka_unit_test(test_files_in_memory),
         cmocka_unit_test(test_items_by_the_ends_of_pictures),
+        cmocka_unit_test(test_items_of_parts),
+        cmocka_unit_test(test_items_by_the_starts_of_pictures),
         cmocka_unit_test(test_items_at_the_stage_that_was_asked_for),
         cmocka_unit_test(test_items_at_a_stage_with_folded_calls),
         cmocka_unit_test(test_fewer_than_two_items_is_one_window),
