@@ -66,6 +66,11 @@ struct series {
     size_t count;
 };
 
+// Of the samples of a thread's or process's number, its own are those in [from_ns, to_ns).
+struct life {
+    int64_t from_ns, to_ns;
+};
+
 struct thread_stage {
     uint32_t thread, stage; // of facts.threads, model.stages
     uint64_t own_ns;
@@ -82,7 +87,8 @@ struct build {
     VEC(struct thread_stage) thread_stages;
     VEC(uint32_t) touched; // names that the thread being walked has
     VEC(struct completion) completions;
-    VEC(struct model_sample) series; // by metric, subject, time
+    VEC(struct model_sample) series;              // by metric, subject, time
+    VEC(struct life) thread_lives, process_lives; // by index in the model
 };
 
 // When a counter of a process or thread that began at start_ns was zero; -1: before what the trace
@@ -96,6 +102,12 @@ static inline int64_t build_zero_ns(const struct build *b, int64_t start_ns)
 void build_names_classify(struct build *b);
 void build_series_make(struct build *b);
 struct series build_series_find(const struct build *b, enum trace_metric metric, uint32_t subject);
+// lives.c: the same without the samples of others that had the number before or after.
+void build_lives_make(struct build *b);
+struct series build_series_of_thread(
+    const struct build *b, enum trace_metric metric, const struct model_thread *t);
+struct series build_series_of_process(
+    const struct build *b, enum trace_metric metric, uint32_t process);
 // A growing counter at a time, interpolated; before the first sample it is that one, or grows from
 // 0 at `start_ns` when that is not negative. -1 when there is no sample.
 double build_series_value(const struct series *s, int64_t at_ns, int64_t start_ns);

@@ -22,6 +22,8 @@ static void build_fini(struct build *b)
     vec_fini(&b->touched);
     vec_fini(&b->completions);
     vec_fini(&b->series);
+    vec_fini(&b->thread_lives);
+    vec_fini(&b->process_lives);
 }
 
 struct facts *facts_new(const struct model *m, const struct facts_options *options)
@@ -31,6 +33,7 @@ struct facts *facts_new(const struct model *m, const struct facts_options *optio
     f->model = m;
     build_names_classify(&b);
     build_series_make(&b);
+    build_lives_make(&b);
     build_items(&b);
     build_walk(&b);
     build_startup(&b);

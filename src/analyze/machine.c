@@ -9,29 +9,42 @@
 #define SAMPLED_LEAST 4u
 
 // Growth of a counter within the window; <0: not known.
-static double growth(
-    const struct build *b, enum trace_metric metric, uint32_t subject, int64_t start_ns)
+static double series_growth(const struct build *b, const struct series *s, int64_t start_ns)
 {
-    const struct series s = build_series_find(b, metric, subject);
-    if (s.count < 2 && start_ns < 0)
+    if (s->count < 2 && start_ns < 0)
         return -1;
-    const double from = build_series_value(&s, b->from_ns, start_ns);
-    const double to = build_series_value(&s, b->to_ns, start_ns);
+    const double from = build_series_value(s, b->from_ns, start_ns);
+    const double to = build_series_value(s, b->to_ns, start_ns);
     return from < 0 ? -1 : to > from ? to - from : 0;
+}
+
+// The same of a counter of the machine.
+static double growth(const struct build *b, enum trace_metric metric)
+{
+    const struct series s = build_series_find(b, metric, 0);
+    return series_growth(b, &s, -1);
+}
+
+// Whether another image of the process follows, whose samples are the same.
+static int is_repeated(const struct build *b, size_t process)
+{
+    const struct model_process *p = b->m->processes.at;
+    for (size_t k = process + 1; k < b->m->processes.count && k < process + 64; k++)
+        if (p[k].pid == p[process].pid &&
+            b->process_lives.at[k].from_ns == b->process_lives.at[process].from_ns)
+            return 1;
+    return 0;
 }
 
 // The same for all processes of the run together.
 static double processes_growth(const struct build *b, enum trace_metric metric)
 {
     double sum = -1;
-    for (size_t i = 0; i < b->m->processes.count; i++) {
-        const struct model_process *p = &b->m->processes.at[i];
-        int is_repeated = 0; // another image of one pid: its samples are counted already
-        for (size_t k = i + 1; !is_repeated && k < b->m->processes.count && k < i + 64; k++)
-            is_repeated = b->m->processes.at[k].pid == p->pid;
-        if (is_repeated)
+    for (uint32_t i = 0; i < b->m->processes.count; i++) {
+        if (is_repeated(b, i))
             continue;
-        const double more = growth(b, metric, p->pid, build_zero_ns(b, p->start_ns));
+        const struct series s = build_series_of_process(b, metric, i);
+        const double more = series_growth(b, &s, build_zero_ns(b, b->m->processes.at[i].start_ns));
         if (more >= 0)
             sum = (sum < 0 ? 0 : sum) + more;
     }
@@ -51,8 +64,8 @@ static double ratio_or_unknown(double part, double whole)
 static size_t samples_within(const struct build *b, enum trace_metric metric)
 {
     size_t most = 0;
-    for (size_t i = 0; i < b->m->processes.count; i++) {
-        const struct series s = build_series_find(b, metric, b->m->processes.at[i].pid);
+    for (uint32_t i = 0; i < b->m->processes.count; i++) {
+        const struct series s = build_series_of_process(b, metric, i);
         size_t n = 0;
         for (size_t k = 0; k < s.count; k++)
             n += s.at[k].at_ns >= b->from_ns && s.at[k].at_ns <= b->to_ns;
@@ -79,7 +92,7 @@ static void fill_cpu(struct build *b, double steady_ns)
         return;
     f->cpu_used_cores = processes_growth(b, TRACE_METRIC_PROCESS_CPU_NS) / steady_ns;
     f->cpu_is_sampled = 1;
-    const double busy_ns = growth(b, TRACE_METRIC_MACHINE_BUSY_NS, 0, -1);
+    const double busy_ns = growth(b, TRACE_METRIC_MACHINE_BUSY_NS);
     if (busy_ns >= 0) {
         f->other_busy_cores = busy_ns / steady_ns - f->cpu_used_cores;
         if (f->other_busy_cores < 0)
@@ -118,19 +131,17 @@ void build_machine(struct build *b)
     fill_allowed(b);
     fill_cpu(b, steady_ns);
     fill_runnable(b);
-    const double periods = growth(b, TRACE_METRIC_CGROUP_PERIODS, 0, -1);
-    const double throttled = growth(b, TRACE_METRIC_CGROUP_THROTTLED, 0, -1);
+    const double periods = growth(b, TRACE_METRIC_CGROUP_PERIODS);
+    const double throttled = growth(b, TRACE_METRIC_CGROUP_THROTTLED);
     f->throttled_ratio = periods >= 0 && periods < 1 ? 0 : ratio_or_unknown(throttled, periods);
-    const double throttled_ns = growth(b, TRACE_METRIC_CGROUP_THROTTLED_NS, 0, -1);
+    const double throttled_ns = growth(b, TRACE_METRIC_CGROUP_THROTTLED_NS);
     f->throttled_ns = throttled_ns > 0 ? (uint64_t)throttled_ns : 0;
-    const double steal_ns = growth(b, TRACE_METRIC_STEAL_NS, 0, -1);
+    const double steal_ns = growth(b, TRACE_METRIC_STEAL_NS);
     f->steal_ratio = ratio_or_unknown(steal_ns, steady_ns);
-    f->psi_cpu_ratio =
-        ratio_or_unknown(growth(b, TRACE_METRIC_PSI_CPU_SOME_US, 0, -1) * 1e3, steady_ns);
-    f->psi_io_ratio =
-        ratio_or_unknown(growth(b, TRACE_METRIC_PSI_IO_SOME_US, 0, -1) * 1e3, steady_ns);
+    f->psi_cpu_ratio = ratio_or_unknown(growth(b, TRACE_METRIC_PSI_CPU_SOME_US) * 1e3, steady_ns);
+    f->psi_io_ratio = ratio_or_unknown(growth(b, TRACE_METRIC_PSI_IO_SOME_US) * 1e3, steady_ns);
     f->psi_memory_ratio =
-        ratio_or_unknown(growth(b, TRACE_METRIC_PSI_MEMORY_SOME_US, 0, -1) * 1e3, steady_ns);
+        ratio_or_unknown(growth(b, TRACE_METRIC_PSI_MEMORY_SOME_US) * 1e3, steady_ns);
     f->read_bytes = count_or_unknown(processes_growth(b, TRACE_METRIC_PROCESS_READ_BYTES));
     f->rchar_bytes = count_or_unknown(processes_growth(b, TRACE_METRIC_PROCESS_RCHAR_BYTES));
     f->minor_faults = count_or_unknown(processes_growth(b, TRACE_METRIC_PROCESS_MINFLT));

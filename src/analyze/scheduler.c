@@ -17,7 +17,7 @@ static const enum trace_metric metrics[FACTS_SCHEDULER_COUNT] = {
 static uint64_t growth(const struct build *b, const struct model_thread *t,
     enum trace_metric metric, int64_t from_ns, int64_t to_ns)
 {
-    const struct series s = build_series_find(b, metric, t->tid);
+    const struct series s = build_series_of_thread(b, metric, t);
     const int64_t zero_ns = build_zero_ns(b, t->start_ns);
     if (!s.count || (s.count < 2 && zero_ns < 0))
         return 0;
@@ -28,7 +28,7 @@ static uint64_t growth(const struct build *b, const struct model_thread *t,
 
 static void fill_waker(const struct build *b, struct facts_thread *f, const struct model_thread *t)
 {
-    const struct series s = build_series_find(b, TRACE_METRIC_THREAD_WOKEN_BY, t->tid);
+    const struct series s = build_series_of_thread(b, TRACE_METRIC_THREAD_WOKEN_BY, t);
     for (size_t i = 0; i < s.count; i++) {
         const uint32_t count = (uint32_t)(s.at[i].value >> 32);
         f->wakings += count;
@@ -46,7 +46,7 @@ static int fill_thread(const struct build *b, struct facts_thread *f, uint64_t *
     size_t known = 0;
     *whole_ns = 0;
     for (int state = 0; state < FACTS_SCHEDULER_COUNT; state++)
-        known += build_series_find(b, metrics[state], t->tid).count;
+        known += build_series_of_thread(b, metrics[state], t).count;
     f->has_scheduler = known > 0;
     for (int state = 0; known && state < FACTS_SCHEDULER_COUNT; state++) {
         *whole_ns += growth(b, t, metrics[state], t->start_ns, t->end_ns);

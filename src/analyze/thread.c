@@ -69,7 +69,7 @@ static uint64_t kernel_ns(const struct build *b, const struct model_thread *t, u
 {
     if (end_ns != UINT64_MAX)
         return end_ns > start_ns ? end_ns - start_ns : 0;
-    const struct series s = build_series_find(b, metric, t->tid);
+    const struct series s = build_series_of_thread(b, metric, t);
     const int64_t zero_ns = build_zero_ns(b, t->start_ns);
     const double from = build_series_value(&s, t->start_ns, zero_ns);
     const double to = build_series_value(&s, t->end_ns, zero_ns);

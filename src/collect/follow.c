@@ -121,8 +121,8 @@ static void keep_limits(struct follow *f)
 static int pack_step(struct follow *f, uint64_t now_ns)
 {
     struct err why = {0};
-    for (size_t i = 0; i < f->procs->ended.count; i++)
-        drain_process_ended(f->drain, f->procs->ended.at[i]);
+    if (f->procs->ended.count)
+        drain_processes_ended(f->drain, f->procs->ended.at, f->procs->ended.count);
     f->procs->ended.count = 0;
     if (f->is_failing && now_ns < f->retry_ns)
         return 0;

@@ -3,10 +3,10 @@
 // so that a reused pid is another process. Reads /proc only; needs no privilege for one's own
 // processes. Threads: one owner.
 #include "collect/procs.h"
+#include "collect/procs_image.h"
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "trace/format.h"
 #include "trace/names.h"
 #include "trace/ticks.h"
 
@@ -20,8 +20,6 @@
 #include <unistd.h>
 
 #define ENVIRONMENT_LIMIT_BYTES (8u << 20)
-#define EXIT_SEEN_EXIT 1u // values of trace_process.exit_seen
-#define EXIT_SEEN_UNDERSCORE 2u
 #define THREAD_FILES_LIMIT 512 // kept open over all processes; the rest is opened at each reading
 
 void procs_init(struct procs *p, int run_dir_fd, const char *run_dir, int clock_is_tsc)
@@ -131,13 +129,26 @@ struct procs_entry *procs_add(struct procs *p, uint32_t pid, int has_agent)
     return entry;
 }
 
+// Until when the images of its pid were its own: a new process may have the number by now.
+static uint64_t own_until_ticks(const struct procs *p, const struct procs_entry *entry)
+{
+    struct os_process_stat stat;
+    const uint64_t ticks = ticks_now(p->clock_is_tsc);
+    const int fd = open_proc(entry->pid, "stat");
+    const int is_other =
+        fd >= 0 && procs_stat_read(fd, &stat) == 0 && stat.start_ns != entry->start_ns;
+    if (fd >= 0)
+        close(fd);
+    return is_other ? entry->last_seen_ticks : ticks;
+}
+
 void procs_end(struct procs *p, struct procs_entry *entry)
 {
     close_files(p, entry);
     if (!entry->is_alive)
         return;
     entry->is_alive = 0;
-    *vec_push(&p->ended) = entry->pid;
+    *vec_push(&p->ended) = (struct drain_ended){entry->pid, own_until_ticks(p, entry)};
 }
 
 size_t procs_alive(const struct procs *p)
@@ -148,8 +159,8 @@ size_t procs_alive(const struct procs *p)
     return count;
 }
 
-// 1 when the name had been seen before, else remembers it.
-static int is_announced(struct procs *p, const char *name)
+// What is known of a process file. It moves when another becomes known.
+static struct procs_announced *announced_get(struct procs *p, const char *name)
 {
     uint64_t hash = 1469598103934665603u; // FNV-1a
     for (const char *c = name; *c; c++)
@@ -164,13 +175,13 @@ static int is_announced(struct procs *p, const char *name)
     }
     if (low < p->announced.count && p->announced.at[low].name_hash == hash) {
         p->announced.at[low].round = p->announced_round;
-        return 1;
+        return &p->announced.at[low];
     }
     (void)vec_push(&p->announced);
     memmove(&p->announced.at[low + 1], &p->announced.at[low],
         (p->announced.count - 1 - low) * sizeof p->announced.at[0]);
-    p->announced.at[low] = (struct procs_announced){hash, p->announced_round};
-    return 0;
+    p->announced.at[low] = (struct procs_announced){hash, p->announced_round, 1};
+    return &p->announced.at[low];
 }
 
 // Those that were removed: their names do not come again.
@@ -199,28 +210,18 @@ static int is_of_run(const struct procs *p, uint32_t pid)
     return is_ours;
 }
 
-// Whether the process file says that its process exited.
-static int is_finished(const struct procs *p, const char *name)
+// Whether it is to be looked at again.
+static int take_announced(struct procs *p, const char *file_name, const struct trace_name *name)
 {
-    struct trace_process head;
-    int fd = openat(p->run_dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return 0;
-    ssize_t n = pread(fd, &head, sizeof head, 0);
-    close(fd);
-    return n == (ssize_t)sizeof head && head.magic == TRACE_PROCESS_MAGIC && head.end_ticks != 0 &&
-           (head.exit_seen == EXIT_SEEN_EXIT || head.exit_seen == EXIT_SEEN_UNDERSCORE);
-}
-
-static void take_announced(struct procs *p, const char *file_name, uint32_t pid)
-{
-    struct procs_entry *known = find_last(p, pid);
+    struct procs_entry *known = find_last(p, name->pid);
     if (known)
         known->has_agent = 1;
-    else if (is_of_run(p, pid))
-        procs_add(p, pid, 1);
-    else if (is_finished(p, file_name))
-        *vec_push(&p->ended) = pid; // it came and went between two looks
+    if ((known && known->is_alive) || (is_of_run(p, name->pid) && procs_add(p, name->pid, 1)))
+        return 0;
+    const enum procs_image image = procs_image_look(p->run_dir_fd, file_name);
+    if (image == PROCS_IMAGE_OVER) // it came and went between two looks
+        *vec_push(&p->ended) = (struct drain_ended){name->pid, name->image_ticks};
+    return image == PROCS_IMAGE_LIVES;
 }
 
 static void scan_run_dir(struct procs *p)
@@ -235,10 +236,11 @@ static void scan_run_dir(struct procs *p)
     }
     p->announced_round++;
     for (struct dirent *d; (d = readdir(dir)) != NULL;) {
-        struct trace_name name = trace_name_parse(d->d_name);
-        if (name.kind != TRACE_NAME_PROCESS || is_announced(p, d->d_name))
-            continue;
-        take_announced(p, d->d_name, name.pid);
+        const struct trace_name name = trace_name_parse(d->d_name);
+        struct procs_announced *a =
+            name.kind == TRACE_NAME_PROCESS ? announced_get(p, d->d_name) : NULL;
+        if (a && a->is_open)
+            a->is_open = take_announced(p, d->d_name, &name);
     }
     closedir(dir);
     forget_removed(p);

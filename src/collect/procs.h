@@ -8,6 +8,7 @@
 
 #include "base/os.h"
 #include "base/vec.h"
+#include "trace/drain.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -33,6 +34,7 @@ struct procs_entry {
 struct procs_announced {
     uint64_t name_hash;
     uint32_t round; // of looking, that saw it last
+    int is_open;    // nobody is known by its pid, and it is not over: it is looked at again
 };
 
 struct procs {
@@ -41,7 +43,7 @@ struct procs {
     int clock_is_tsc;
     unsigned open_files;                   // of threads
     VEC(struct procs_entry) all;           // ended ones stay, without their files, up to PROCS_KEEP
-    VEC(uint32_t) ended;                   // pids gone since the owner last emptied it
+    VEC(struct drain_ended) ended;         // what is over since the owner last emptied it
     VEC(struct procs_announced) announced; // process files that were there, sorted
     uint32_t announced_round;
     uint64_t forgotten; // ended ones beyond PROCS_KEEP

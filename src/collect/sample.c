@@ -150,11 +150,13 @@ static void sample_process(struct sampler *s, struct procs_entry *entry, int lis
     put(s, TRACE_METRIC_PROCESS_MINFLT, entry->pid, stat.minor_faults);
     put(s, TRACE_METRIC_PROCESS_MAJFLT, entry->pid, stat.major_faults);
     sample_io(s, entry);
-    if (stat.state == 'Z' || stat.state == 'X') {
+    // The main thread is a zombie from its own end on: a process is one when it is the last thread.
+    if ((stat.state == 'Z' && stat.thread_count <= 1) || stat.state == 'X') {
         procs_end(s->procs, entry);
         return;
     }
-    put(s, TRACE_METRIC_PROCESS_RSS_BYTES, entry->pid, stat.resident_bytes);
+    if (stat.state != 'Z') // then /proc has none to tell
+        put(s, TRACE_METRIC_PROCESS_RSS_BYTES, entry->pid, stat.resident_bytes);
     put(s, TRACE_METRIC_PROCESS_THREADS, entry->pid, stat.thread_count);
     if (list_anew || stat.thread_count != entry->listed_threads)
         procs_list_threads(s->procs, entry, stat.thread_count);

@@ -86,6 +86,13 @@ static void wait_add(const struct switches_thread *thread, uint64_t now_ns, uint
         sum_ns[SWITCHES_RUNNABLE] += now_ns - thread->woken_ns;
 }
 
+// A number is used again: nothing of the old one is the new one's.
+static void begin_anew(struct switches_threads *t, struct switches_thread *thread)
+{
+    t->ended -= thread->is_ended != 0;
+    *thread = (struct switches_thread){.tid = thread->tid};
+}
+
 void switches_threads_take(struct switches_threads *t, const struct switches_event *event)
 {
     // Whom the target's threads wake need not be of the target: it is when it was seen to leave a
@@ -97,6 +104,8 @@ void switches_threads_take(struct switches_threads *t, const struct switches_eve
         return;
     switch (event->kind) {
     case SWITCHES_OUT:
+        if (thread->is_ended) // by exec a thread takes the number of the first one
+            begin_anew(t, thread);
         thread->out_ns = event->at_ns;
         thread->woken_ns = 0;
         thread->state = event->state;
@@ -113,8 +122,7 @@ void switches_threads_take(struct switches_threads *t, const struct switches_eve
         break;
     case SWITCHES_THREAD:
     case SWITCHES_PROCESS:
-        t->ended -= thread->is_ended != 0;
-        thread->is_ended = 0; // a number is used again
+        begin_anew(t, thread);
         break;
     case SWITCHES_END:
         t->ended += !thread->is_ended;
@@ -149,12 +157,9 @@ static void put_wakers(const struct switches_thread *thread, struct sampler *int
                 thread->wakers[k].tid | (uint64_t)thread->wakers[k].count << 32);
 }
 
-static void forget_ended(struct switches_threads *t, struct sampler *into)
+static void forget_ended(struct switches_threads *t)
 {
     size_t slots = SLOTS_FIRST;
-    for (size_t i = 0; i < t->slots; i++)
-        if (t->at[i].tid && t->at[i].is_ended)
-            put_wakers(&t->at[i], into);
     t->used -= t->ended;
     t->ended = 0;
     while (slots < t->used * 4)
@@ -164,16 +169,23 @@ static void forget_ended(struct switches_threads *t, struct sampler *into)
 
 void switches_threads_put(struct switches_threads *t, uint64_t now_ns, struct sampler *into)
 {
-    for (size_t i = 0; i < t->slots; i++)
-        if (t->at[i].tid)
-            put_thread(&t->at[i], now_ns, into);
+    for (size_t i = 0; i < t->slots; i++) {
+        struct switches_thread *thread = &t->at[i];
+        if (!thread->tid || thread->is_told)
+            continue;
+        put_thread(thread, now_ns, into);
+        if (!thread->is_ended)
+            continue;
+        put_wakers(thread, into);
+        thread->is_told = 1;
+    }
     if (t->ended > t->used / 2 && t->used > SLOTS_FIRST)
-        forget_ended(t, into);
+        forget_ended(t);
 }
 
 void switches_threads_put_wakers(const struct switches_threads *t, struct sampler *into)
 {
     for (size_t i = 0; i < t->slots; i++)
-        if (t->at[i].tid)
+        if (t->at[i].tid && !t->at[i].is_told)
             put_wakers(&t->at[i], into);
 }

@@ -32,9 +32,9 @@ struct switches_event {
 struct switches_thread {
     uint32_t tid; // 0: free slot
     enum switches_state state;
-    int is_ended;
-    uint64_t out_ns;   // 0: on the CPU, or never seen
-    uint64_t woken_ns; // 0: not yet
+    int is_ended, is_told; // told: put for the last time, its wakers too
+    uint64_t out_ns;       // 0: on the CPU, or never seen
+    uint64_t woken_ns;     // 0: not yet
     uint64_t sum_ns[SWITCHES_STATE_COUNT];
     uint64_t put_ns[SWITCHES_STATE_COUNT]; // as last put
     struct {
@@ -50,9 +50,11 @@ struct switches_threads {
 void switches_threads_fini(struct switches_threads *t);
 void switches_threads_take(struct switches_threads *t, const struct switches_event *event);
 
-// Puts the sums that have changed, waits that go on included. When most threads have ended those
-// are put for the last time, and forgotten.
+// Puts the sums that have changed, waits that go on included; those of a thread that has ended for
+// the last time, with its wakers: its number may be used again. When most have ended they are
+// forgotten.
 void switches_threads_put(struct switches_threads *t, uint64_t now_ns, struct sampler *into);
+// The wakers of those that have not ended.
 void switches_threads_put_wakers(const struct switches_threads *t, struct sampler *into);
 
 #endif

@@ -4,11 +4,13 @@
 // per block; side records are in feed_side.c. Threads: one owner.
 #include "model/feed.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define PAGE_BYTES ((uintptr_t)4096)
 #define HUGE_WORTH_BYTES ((size_t)36 << 20)
+#define RESERVE_LEAST_BYTES 4096u // of records; room for fewer spans is made as they come
 
 // Folds of the same enclosing span that may lie among a span's children on `open`.
 #define FOLDS_BESIDE 8u
@@ -23,13 +25,13 @@ void feed_init(struct feed *f, struct model *m, struct load_process *process,
     f->thread = thread;
     f->root_split = MODEL_NONE;
     f->first_ns = INT64_MAX;
-    for (size_t i = 0; i < 256; i++)
-        f->split_at[i] = f->attrs_at[i] = MODEL_NONE;
 }
 
 void feed_fini(struct feed *f)
 {
     vec_fini(&f->open);
+    free(f->side);
+    f->side = NULL;
 }
 
 static struct model_thread *thread_of(const struct feed *f)
@@ -288,7 +290,8 @@ int feed_records(
     struct trace_record r;
     int more;
     struct model_thread *t = thread_of(f);
-    spans_reserve(t, length_bytes / TRACE_UNIT_BYTES);
+    if (length_bytes >= RESERVE_LEAST_BYTES)
+        spans_reserve(t, length_bytes / TRACE_UNIT_BYTES);
     while ((more = trace_records_next(&c, &r)) > 0) {
         if (__builtin_expect(r.kind == TRACE_SPAN, 1))
             take_span(f, r.span->depth, r.span->name, r.span->end_ticks, r.span->dur_ticks);
@@ -301,6 +304,7 @@ int feed_records(
             feed_side_record(f, &r);
     }
     *fault_offset_bytes = c.offset_bytes;
+    feed_side_rest(f);
     return more < 0 ? -1 : 0;
 }
 

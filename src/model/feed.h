@@ -22,6 +22,11 @@ struct feed_open {
     uint8_t depth, is_fold;
 };
 
+// Numbers of splits and attributes that wait for the next span of their depth; MODEL_NONE: none.
+struct feed_side {
+    uint32_t split_at[256], attrs_at[256];
+};
+
 struct feed {
     struct model *m;
     struct load_process *process;
@@ -32,9 +37,9 @@ struct feed {
     int64_t root_ns;  // the latest end of a span at depth 0
     int64_t fold_ns;  // the latest end of a fold
     VEC(struct feed_open) open;
-    uint32_t split_at[256], attrs_at[256]; // what waits for the next span of that depth
-    uint32_t side_count, side_deepest;     // how many wait, and how deep
-    uint32_t root_split;                   // whose until_ns is not final; MODEL_NONE: none
+    struct feed_side *side;            // NULL: nothing waits
+    uint32_t side_count, side_deepest; // how many wait, and how deep
+    uint32_t root_split;               // whose until_ns is not final; MODEL_NONE: none
     int start_seen;
 };
 
@@ -59,6 +64,9 @@ static inline int64_t feed_ns(const struct feed *f, uint64_t ticks)
     int64_t at_ns = ticks_scale_ns(f->scale, ticks);
     return at_ns < 0 ? 0 : at_ns > FEED_LIMIT_NS ? FEED_LIMIT_NS : at_ns;
 }
+
+// Lets go of `side` when nothing waits: it is longer than all else that is known of a short thread.
+void feed_side_rest(struct feed *f);
 
 // Everything that is not a span or a fold.
 void feed_side_record(struct feed *f, const struct trace_record *r);

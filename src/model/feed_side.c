@@ -4,6 +4,11 @@
 // span or fold. Threads: one owner.
 #include "model/feed.h"
 
+#include "base/heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 static struct model_thread *thread_of(const struct feed *f)
 {
     return &f->m->threads.at[f->thread];
@@ -36,6 +41,24 @@ static void merge_split(struct model_split *into, const struct model_split *more
     feed_split_limit(into, (uint64_t)FEED_LIMIT_NS);
 }
 
+static struct feed_side *side_of(struct feed *f)
+{
+    if (!f->side) {
+        f->side = heap_alloc(1, sizeof *f->side);
+        memset(f->side, 0xff, sizeof *f->side); // MODEL_NONE everywhere
+    }
+    return f->side;
+}
+
+void feed_side_rest(struct feed *f)
+{
+    if (f->side_count || !f->side)
+        return;
+    free(f->side);
+    f->side = NULL;
+    f->side_deepest = 0;
+}
+
 static void wait_at(struct feed *f, uint32_t *slot, unsigned depth, size_t index)
 {
     *slot = (uint32_t)index;
@@ -66,7 +89,7 @@ static void take_split(struct feed *f, const struct trace_split *r)
         return;
     }
     struct model_thread *t = thread_of(f);
-    uint32_t *slot = &f->split_at[r->depth];
+    uint32_t *slot = &side_of(f)->split_at[r->depth];
     if (*slot != MODEL_NONE) {
         merge_split(&t->splits.at[*slot], &s);
         return;
@@ -86,7 +109,7 @@ static void take_value(struct model_thread *t, struct model_attrs *a, const stru
 static void take_attr(struct feed *f, const struct trace_attr *r)
 {
     struct model_thread *t = thread_of(f);
-    uint32_t *slot = &f->attrs_at[r->depth];
+    uint32_t *slot = &side_of(f)->attrs_at[r->depth];
     if (*slot == MODEL_NONE) {
         vec_push(&t->attrs);
         wait_at(f, slot, r->depth, t->attrs.count - 1);
@@ -129,8 +152,9 @@ struct model_attrs *feed_attrs_of(struct feed *f, struct model_span *span)
 static void forget_deeper(struct feed *f, unsigned depth)
 {
     for (unsigned d = depth + 1; d <= f->side_deepest; d++) {
-        f->side_count -= (f->split_at[d] != MODEL_NONE) + (uint32_t)(f->attrs_at[d] != MODEL_NONE);
-        f->split_at[d] = f->attrs_at[d] = MODEL_NONE;
+        f->side_count -=
+            (f->side->split_at[d] != MODEL_NONE) + (uint32_t)(f->side->attrs_at[d] != MODEL_NONE);
+        f->side->split_at[d] = f->side->attrs_at[d] = MODEL_NONE;
     }
     if (f->side_deepest > depth)
         f->side_deepest = depth;
@@ -149,11 +173,13 @@ static void split_open(struct feed *f, struct model_span *span)
 
 void feed_side_forget(struct feed *f, unsigned depth)
 {
-    if (f->split_at[depth] != MODEL_NONE)
+    if (!f->side)
+        return;
+    if (f->side->split_at[depth] != MODEL_NONE)
         f->side_count--;
-    if (f->attrs_at[depth] != MODEL_NONE)
+    if (f->side->attrs_at[depth] != MODEL_NONE)
         f->side_count--;
-    f->split_at[depth] = f->attrs_at[depth] = MODEL_NONE;
+    f->side->split_at[depth] = f->side->attrs_at[depth] = MODEL_NONE;
     if (f->side_deepest > depth)
         forget_deeper(f, depth);
 }
@@ -162,15 +188,15 @@ void feed_side_take(struct feed *f, struct model_span *span)
 {
     struct model_thread *t = thread_of(f);
     const unsigned depth = span->depth;
-    if (f->split_at[depth] != MODEL_NONE) {
-        span->split = f->split_at[depth];
-        f->split_at[depth] = MODEL_NONE;
+    if (f->side->split_at[depth] != MODEL_NONE) {
+        span->split = f->side->split_at[depth];
+        f->side->split_at[depth] = MODEL_NONE;
         f->side_count--;
         feed_split_limit(&t->splits.at[span->split], span->self_ns);
     }
-    if (f->attrs_at[depth] != MODEL_NONE) {
-        span->attrs = f->attrs_at[depth];
-        f->attrs_at[depth] = MODEL_NONE;
+    if (f->side->attrs_at[depth] != MODEL_NONE) {
+        span->attrs = f->side->attrs_at[depth];
+        f->side->attrs_at[depth] = MODEL_NONE;
         f->side_count--;
         split_open(f, span);
     }
@@ -181,12 +207,12 @@ void feed_side_take(struct feed *f, struct model_span *span)
 void feed_side_take_durations(struct feed *f, struct model_span *fold)
 {
     const struct model_thread *t = thread_of(f);
-    const uint32_t waiting = f->attrs_at[fold->depth];
+    const uint32_t waiting = f->side->attrs_at[fold->depth];
     if (waiting == MODEL_NONE || !t->attrs.at[waiting].values ||
         t->values.at[t->attrs.at[waiting].values - 1].key != TRACE_ATTR_CALLS_OF)
         return;
     fold->attrs = waiting;
-    f->attrs_at[fold->depth] = MODEL_NONE;
+    f->side->attrs_at[fold->depth] = MODEL_NONE;
     f->side_count--;
 }
 

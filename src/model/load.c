@@ -264,12 +264,29 @@ static void finish_damage(struct load *l)
     l->m->damage = arena_strdup(l->m->arena, buf_text(&l->damage));
 }
 
+// The threads are sorted by process first: a run may have very many of both.
+static void label_threads(struct load *l)
+{
+    const size_t processes = l->processes.count, threads = l->threads.count;
+    uint32_t *first = heap_alloc(processes + 2, sizeof *first);
+    uint32_t *order = heap_alloc(threads + 1, sizeof *order);
+    for (size_t i = 0; i < threads; i++)
+        first[l->threads.at[i]->process + 2]++;
+    for (size_t i = 2; i < processes + 2; i++)
+        first[i] += first[i - 1];
+    for (uint32_t i = 0; i < threads; i++)
+        order[first[l->threads.at[i]->process + 1]++] = l->threads.at[i]->feed.thread;
+    for (size_t i = 0; i < processes; i++)
+        load_process_label(&l->processes.at[i], l->m, order + first[i], first[i + 1] - first[i]);
+    free(first);
+    free(order);
+}
+
 static void finish(struct load *l)
 {
     for (size_t i = 0; i < l->threads.count; i++)
         feed_end(&l->threads.at[i]->feed);
-    for (size_t i = 0; i < l->processes.count; i++)
-        load_process_label(&l->processes.at[i], l->m);
+    label_threads(l);
     load_ends_fill(l->m);
     model_finish(l->m);
     finish_damage(l);

@@ -107,7 +107,10 @@ int load_process_read(struct load_process *p, struct model *m, const struct tick
             load_process_text(p, m, r.text);
     *fault_offset_bytes = sizeof header + c.offset_bytes;
     // Kind 0 is where a writer had reserved room and not yet finished.
-    return more < 0 && c.at[c.offset_bytes] != TRACE_NONE ? -1 : 0;
+    const int is_damaged = more < 0 && c.at[c.offset_bytes] != TRACE_NONE;
+    free(p->file); // a run may have very many
+    p->file = NULL;
+    return is_damaged ? -1 : 0;
 }
 
 static void put_label(struct model_thread *t, const struct load_label *l)
@@ -132,18 +135,18 @@ static int compare_tid(const void *a, const void *b)
 }
 
 // Labels of a tid in the order told; threads that used one tid after each other get each their own.
-void load_process_label(struct load_process *p, struct model *m)
+void load_process_label(
+    struct load_process *p, struct model *m, const uint32_t *of_process, size_t count)
 {
     VEC(struct by_tid) threads = {0}, labels = {0};
-    for (uint32_t i = 0; i < m->threads.count; i++)
-        if (m->threads.at[i].process == p->index)
-            *vec_push(&threads) = (struct by_tid){m->threads.at[i].tid, i};
+    if (!count || !p->labels.count)
+        return;
+    for (size_t i = 0; i < count; i++)
+        *vec_push(&threads) = (struct by_tid){m->threads.at[of_process[i]].tid, of_process[i]};
     for (uint32_t i = 0; i < p->labels.count; i++)
         *vec_push(&labels) = (struct by_tid){p->labels.at[i].tid, i};
-    if (threads.count && labels.count) {
-        qsort(threads.at, threads.count, sizeof *threads.at, compare_tid);
-        qsort(labels.at, labels.count, sizeof *labels.at, compare_tid);
-    }
+    qsort(threads.at, threads.count, sizeof *threads.at, compare_tid);
+    qsort(labels.at, labels.count, sizeof *labels.at, compare_tid);
     size_t t = 0;
     for (size_t i = 0; i < labels.count && t < threads.count; i++) {
         while (t < threads.count && threads.at[t].tid < labels.at[i].tid)

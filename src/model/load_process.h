@@ -29,16 +29,18 @@ struct load_process {
 // Keeps a copy of the process file `bytes`, in place of an older one.
 void load_process_keep(struct load_process *p, const uint8_t *bytes, size_t length_bytes);
 
-// Reads what was kept into the model. 0, or -1 when a record in it is damaged: what came before is
-// used, and *fault_offset_bytes says where.
+// Reads what was kept into the model, and keeps it no longer. 0, or -1 when a record in it is
+// damaged: what came before is used, and *fault_offset_bytes says where.
 int load_process_read(struct load_process *p, struct model *m, const struct ticks_scale *scale,
     size_t *fault_offset_bytes);
 
 // Takes one TEXT record, wherever it stood. `p` may be NULL (a record of the launcher).
 void load_process_text(struct load_process *p, struct model *m, const struct trace_text *text);
 
-// Gives the process's threads the labels and creators that were told.
-void load_process_label(struct load_process *p, struct model *m);
+// Gives the process's threads (`of_process`: their numbers in the model, ascending) the labels and
+// creators that were told.
+void load_process_label(
+    struct load_process *p, struct model *m, const uint32_t *of_process, size_t count);
 
 void load_process_fini(struct load_process *p);
 

@@ -351,14 +351,18 @@ int drain_step(struct drain *d, uint64_t budget_bytes, struct err *e)
     return is_over_budget(d);
 }
 
-void drain_process_ended(struct drain *d, uint32_t pid)
+void drain_processes_ended(struct drain *d, const struct drain_ended *ended, size_t count)
 {
     directory_look(d);
-    for (size_t i = 0; i < d->processes.count; i++)
-        if (d->processes.at[i].pid == pid) {
+    const uint64_t ticks = d->options.clock ? ticks_now(d->options.clock->is_tsc) : 0;
+    for (; count > 0; count--, ended++)
+        for (size_t i = process_place(d, ended->pid, 0);
+             i < d->processes.count && d->processes.at[i].pid == ended->pid &&
+             d->processes.at[i].image_ticks <= ended->until_ticks;
+             i++) {
             d->processes.at[i].is_ended = 1;
-            if (d->options.clock && !d->processes.at[i].ended_ticks)
-                d->processes.at[i].ended_ticks = ticks_now(d->options.clock->is_tsc);
+            if (!d->processes.at[i].ended_ticks)
+                d->processes.at[i].ended_ticks = ticks;
         }
 }
 

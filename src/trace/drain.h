@@ -55,8 +55,16 @@ void drain_seen(struct drain *d, const struct trace_block_id *id, uint64_t raw_b
 // again.
 int drain_step(struct drain *d, uint64_t budget_bytes, struct err *e);
 
-// The launcher saw that process `pid` is gone: its open segments may be packed and recycled.
-void drain_process_ended(struct drain *d, uint32_t pid);
+// The images of `pid` that began up to a moment are over: later ones may be those of another
+// process.
+struct drain_ended {
+    uint32_t pid;
+    uint64_t until_ticks;
+};
+
+// The launcher saw that these are gone: their open segments may be packed and recycled. Looks into
+// the directory first, for images not seen so far.
+void drain_processes_ended(struct drain *d, const struct drain_ended *ended, size_t count);
 
 // Packs all that is left, open segments included, up to what their threads had written.
 int drain_finish(struct drain *d, struct err *e);

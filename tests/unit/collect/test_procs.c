@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "collect/procs_image.h"
 #include "trace/format.h"
 #include "trace/names.h"
 #include "trace/rundir.h"
@@ -80,7 +81,8 @@ static void what_is_gone_is_not_added(void **state)
     procs_fini(&p);
 }
 
-static void announce(int dir_fd, pid_t pid, uint64_t image, uint32_t exit_seen)
+// Gives the file, still open for writing, as that of a living process is.
+static int announce(int dir_fd, pid_t pid, uint64_t image, uint32_t exit_seen)
 {
     char name[TRACE_NAME_BYTES];
     const struct trace_name n = {
@@ -89,7 +91,17 @@ static void announce(int dir_fd, pid_t pid, uint64_t image, uint32_t exit_seen)
         .magic = TRACE_PROCESS_MAGIC, .end_ticks = exit_seen ? 5 : 0, .exit_seen = exit_seen};
     int fd = openat(dir_fd, trace_name_format(name, &n), O_CREAT | O_WRONLY, 0600);
     assert_int_equal(write(fd, &head, sizeof head), sizeof head);
-    close(fd);
+    return fd;
+}
+
+// Whether leases tell here that a file is open for writing.
+static int has_leases(int dir_fd)
+{
+    const int writer = announce(dir_fd, 1, 1, 0);
+    const int living = procs_image_look(dir_fd, "p-1-1") == PROCS_IMAGE_LIVES;
+    close(writer);
+    assert_int_equal(unlinkat(dir_fd, "p-1-1", 0), 0);
+    return living;
 }
 
 // Starts /bin/sleep with one environment variable; it is running when this returns.
@@ -122,10 +134,10 @@ static void announced_processes_must_be_of_the_run(void **state)
     int dir_fd = rundir_open(buf_text(&dir), &e);
     snprintf(ours_entry, sizeof ours_entry, "LIGHTMETER_RUN_DIR=%s", buf_text(&dir));
     pid_t ours = start_with(ours_entry), stranger = start_with(other_entry);
-    announce(dir_fd, ours, 4, 0);
-    announce(dir_fd, stranger, 1, 0);
-    announce(dir_fd, 999999999, 2, 0); // of another pid namespace, and alive
-    announce(dir_fd, 999999998, 3, 1); // has come and gone
+    const int of_ours = announce(dir_fd, ours, 4, 0);
+    const int of_other = announce(dir_fd, stranger, 1, 0);
+    const int elsewhere = announce(dir_fd, 999999999, 2, 0); // of another pid namespace, and alive
+    close(announce(dir_fd, 999999998, 3, 1));                // has come and gone
     procs_init(&p, dir_fd, buf_text(&dir), 0);
     procs_scan(&p);
     assert_non_null(find(&p, ours));
@@ -133,12 +145,60 @@ static void announced_processes_must_be_of_the_run(void **state)
     assert_null(find(&p, stranger));
     // Only what surely ended is told: segments of the living must not be recycled.
     assert_int_equal(p.ended.count, 1);
-    assert_int_equal(p.ended.at[0], 999999998);
+    assert_int_equal(p.ended.at[0].pid, 999999998);
+    assert_int_equal(p.ended.at[0].until_ticks, 3);
     procs_scan(&p); // and once
     assert_int_equal(p.ended.count, 1);
+    // Killed, which no file and no pid tells: nobody can write to the file any more.
+    close(elsewhere);
+    if (has_leases(dir_fd)) {
+        procs_scan(&p);
+        assert_int_equal(p.ended.count, 2);
+        assert_int_equal(p.ended.at[1].pid, 999999999);
+        assert_int_equal(p.ended.at[1].until_ticks, 2);
+    }
+    close(of_ours);
+    close(of_other);
     stop_child(ours);
     stop_child(stranger);
     procs_fini(&p);
+    close(dir_fd);
+    assert_int_equal(file_remove_tree(buf_text(&dir), &e), 0);
+    buf_fini(&dir);
+}
+
+// A pid is used again: the old process's end says nothing of what the new one began.
+static void a_reused_pid_is_another_process(void **state)
+{
+    (void)state;
+    struct procs p;
+    struct buf dir = {0};
+    struct err e = {0};
+    char entry[256];
+    assert_int_equal(rundir_create("/tmp", &dir, &e), 0);
+    const int dir_fd = rundir_open(buf_text(&dir), &e);
+    snprintf(entry, sizeof entry, "LIGHTMETER_RUN_DIR=%s", buf_text(&dir));
+    const pid_t pid = start_with(entry);
+    procs_init(&p, dir_fd, buf_text(&dir), 0);
+    struct procs_entry *old = procs_add(&p, (uint32_t)pid, 1);
+    old->start_ns -= 1000000000; // as if an earlier one had had its number
+    old->last_seen_ticks = 7;
+    procs_end(&p, old);
+    assert_int_equal(p.ended.count, 1);
+    assert_int_equal(p.ended.at[0].until_ticks, 7);
+    const int file = announce(dir_fd, pid, 9, 0);
+    procs_scan(&p);
+    assert_int_equal(p.all.count, 2);
+    assert_int_equal(procs_alive(&p), 1);
+    assert_true(p.all.at[1].has_agent);
+    // Nobody else has the number when its own process is gone, or a zombie.
+    kill(pid, SIGKILL);
+    procs_end(&p, &p.all.at[1]);
+    assert_int_equal(p.ended.count, 2);
+    assert_true(p.ended.at[1].until_ticks > 9);
+    waitpid(pid, NULL, 0);
+    procs_fini(&p);
+    close(file);
     close(dir_fd);
     assert_int_equal(file_remove_tree(buf_text(&dir), &e), 0);
     buf_fini(&dir);
@@ -247,6 +307,7 @@ int main(void)
         cmocka_unit_test(children_are_found),
         cmocka_unit_test(what_is_gone_is_not_added),
         cmocka_unit_test(announced_processes_must_be_of_the_run),
+        cmocka_unit_test(a_reused_pid_is_another_process),
         cmocka_unit_test(a_last_look_finds_those_that_nobody_announced),
         cmocka_unit_test(a_changed_user_is_seen),
         cmocka_unit_test(threads_are_listed),

@@ -135,7 +135,7 @@ static void running(struct fixture *f, uint32_t pid)
     char path[200];
     snprintf(path, sizeof path, "%s/p-%x-1", buf_text(&f->dir), pid);
     assert_int_equal(file_write(path, "", 0, NULL), 0);
-    drain_process_ended(f->ring.drain, 0); // of nobody: it looks into the directory
+    drain_processes_ended(f->ring.drain, NULL, 0); // of nobody: it looks into the directory
     assert_int_equal(drain_image_is_ended(f->ring.drain, pid, 1), 0);
 }
 
@@ -235,7 +235,7 @@ static void ended_processes_stay_while_their_records_do(void **state)
     for (unsigned i = 0; i < 2; i++) {
         taken_until(f, pids[i], 0, 1);
         running(f, pids[i]);
-        drain_process_ended(f->ring.drain, pids[i]);
+        drain_processes_ended(f->ring.drain, &(struct drain_ended){pids[i], UINT64_MAX}, 1);
         assert_int_equal(drain_image_is_ended(f->ring.drain, pids[i], 1), 1);
     }
     assert_int_equal(ring_step(&f->ring, f->now_ns, &f->e), 0);

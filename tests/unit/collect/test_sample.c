@@ -12,8 +12,12 @@
 
 #include "base/clock.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,12 +107,49 @@ static void a_zombie_gives_its_totals(void **state)
     assert_true(cpu->value >= 20000000); // in steps of the kernel's tick
     assert_int_equal(procs_alive(&p), 0);
     assert_int_equal(p.ended.count, 1);
-    assert_int_equal(p.ended.at[0], pid);
+    assert_int_equal(p.ended.at[0].pid, pid);
     waitpid(pid, NULL, 0);
     sampler_clear(s);
     assert_int_equal(sampler_pending(s), 0);
     sampler_finish(s); // gone: no more of it
     assert_null(find(s, TRACE_METRIC_PROCESS_CPU_NS, (uint32_t)pid));
+    sampler_free(&s);
+    procs_fini(&p);
+}
+
+static void *wait_for_the_end(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+// Its first thread is gone, and /proc calls the process a zombie; another one works on.
+static void it_lives_as_long_as_its_last_thread(void **state)
+{
+    (void)state;
+    struct procs p;
+    struct os_process_stat stat = {0};
+    pid_t pid = fork();
+    if (pid == 0) {
+        pthread_t t;
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // a failed test leaves nobody behind
+        pthread_create(&t, NULL, wait_for_the_end, NULL);
+        syscall(SYS_exit, 0);
+    }
+    procs_init(&p, -1, "", 0);
+    struct procs_entry *entry = procs_add(&p, (uint32_t)pid, 0);
+    assert_non_null(entry);
+    while (stat.state != 'Z')
+        assert_int_equal(procs_stat_read(entry->stat_fd, &stat), 0);
+    struct sampler *s = sampler_new(&p, 0);
+    sampler_step(s, 1000);
+    assert_int_equal(procs_alive(&p), 1);
+    assert_int_equal(p.ended.count, 0);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    sampler_finish(s);
+    assert_int_equal(p.ended.count, 1);
     sampler_free(&s);
     procs_fini(&p);
 }
@@ -119,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_round_holds_process_thread_and_machine),
         cmocka_unit_test(rounds_keep_their_distance),
         cmocka_unit_test(a_zombie_gives_its_totals),
+        cmocka_unit_test(it_lives_as_long_as_its_last_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

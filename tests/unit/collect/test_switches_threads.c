@@ -171,6 +171,63 @@ static void the_most_frequent_wakers_are_kept(void **state)
         assert_int_equal(wakes_by(by), 10 * by);
 }
 
+static void end(uint32_t tid, uint64_t at_ns, enum switches_kind kind)
+{
+    const struct switches_event e = {.at_ns = at_ns, .tid = tid, .kind = kind};
+    switches_threads_take(&x.threads, &e);
+}
+
+static void a_number_used_again_begins_anew(void **state)
+{
+    (void)state;
+    out(TID, 1000, SWITCHES_SLEEP);
+    wake(TID, 1400, 5);
+    in(TID, 1400);
+    end(TID, 1500, SWITCHES_END);
+    check_sums(2000, 400, UINT64_MAX, UINT64_MAX);
+    assert_int_equal(wakes_by(5), 1); // told with its sums: later they would be the next one's
+    check_sums(2500, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+    assert_int_equal(wakes_by(5), 0);
+    end(TID, 3000, SWITCHES_THREAD);
+    assert_int_equal(x.threads.ended, 0);
+    out(TID, 3100, SWITCHES_SLEEP);
+    wake(TID, 3130, 6);
+    in(TID, 3130);
+    check_sums(4000, 30, UINT64_MAX, UINT64_MAX);
+    switches_threads_put_wakers(&x.threads, x.sampler);
+    assert_int_equal(wakes_by(5), 0);
+    assert_int_equal(wakes_by(6), 1);
+    // Its beginning is not told where a thread that calls exec takes the first one's number.
+    end(TID, 5000, SWITCHES_END);
+    check_sums(5000, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+    out(TID, 5100, SWITCHES_DISK);
+    in(TID, 5107);
+    check_sums(6000, UINT64_MAX, 7, UINT64_MAX);
+    assert_int_equal(x.threads.ended, 0);
+}
+
+// Those that have ended are forgotten when they are most, and the others kept.
+static void what_has_ended_is_forgotten(void **state)
+{
+    (void)state;
+    for (uint32_t tid = 1; tid <= 10000; tid++) {
+        out(tid, 1000, SWITCHES_SLEEP);
+        in(tid, 1000 + tid);
+        if (tid > 3)
+            end(tid, 20000, SWITCHES_END);
+        if (tid % 100 == 0)
+            switches_threads_put(&x.threads, 30000, x.sampler);
+    }
+    assert_in_range(x.threads.slots, 64, 2048);
+    for (uint32_t tid = 1; tid <= 10000; tid++)
+        assert_true(value_of(TRACE_METRIC_THREAD_SLEEP_NS, tid) == tid);
+    out(2, 50000, SWITCHES_SLEEP);
+    in(2, 50001);
+    sampler_clear(x.sampler);
+    switches_threads_put(&x.threads, 60000, x.sampler);
+    assert_true(value_of(TRACE_METRIC_THREAD_SLEEP_NS, 2) == 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -182,6 +239,8 @@ int main(void)
         TEST(a_wait_counts_while_it_lasts),
         TEST(many_threads_are_kept_apart),
         TEST(the_most_frequent_wakers_are_kept),
+        TEST(a_number_used_again_begins_anew),
+        TEST(what_has_ended_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,7 +160,7 @@ static void test_a_writer_killed_at_any_moment_loses_nothing(void **state)
         process_kill(writer);
         const uint64_t first = written[0], second = written[1];
         if (round % 3 == 0) {
-            drain_process_ended(p.drain, (uint32_t)writer);
+            drain_processes_ended(p.drain, &(struct drain_ended){(uint32_t)writer, UINT64_MAX}, 1);
             run_place_step(&p);
             assert_in_range(drain_stats_get(p.drain)->spans, first + second, first + second + 2);
         }

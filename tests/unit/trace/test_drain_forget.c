@@ -36,7 +36,7 @@ static void test_what_is_over_is_forgotten(void **state)
     steps(&p, 8);
     assert_int_equal(p.drain->threads.count, 25);
     assert_int_equal(drain_image_is_ended(p.drain, 100, 5), 0);
-    drain_process_ended(p.drain, 100);
+    drain_processes_ended(p.drain, &(struct drain_ended){100, UINT64_MAX}, 1);
     steps(&p, 8);
     assert_int_equal(p.drain->threads.count, 0);
     assert_int_equal(p.drain->processes.count, 0);
@@ -49,10 +49,36 @@ static void test_what_is_over_is_forgotten(void **state)
     run_place_remove(&p);
 }
 
+// Of a pid that is used again only the images up to the moment told are over.
+static void test_later_images_of_a_pid_go_on(void **state)
+{
+    (void)state;
+    const struct drain_options options = {.is_pool_stocked = 1};
+    struct run_place p;
+    struct numbered_writer w[2];
+    run_place_begin(&p, &options);
+    for (uint32_t i = 0; i < 2; i++) {
+        process_file_write(&p, 100, 5 + i);
+        numbered_writer_init(&w[i], &p, 100, 5 + i, 0);
+        numbered_writer_add(&w[i], 10);
+    }
+    drain_processes_ended(p.drain, &(struct drain_ended){100, 5}, 1);
+    assert_int_equal(drain_image_is_ended(p.drain, 100, 5), 1);
+    assert_int_equal(drain_image_is_ended(p.drain, 100, 6), 0);
+    steps(&p, 8);
+    assert_int_equal(p.drain->threads.count, 1);
+    numbered_writer_add(&w[1], 10); // its segment is its own still
+    assert_int_equal(drain_finish(p.drain, NULL), 0);
+    assert_int_equal(drain_stats_get(p.drain)->spans, 30);
+    run_place_end(&p);
+    run_place_remove(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_over_is_forgotten),
+        cmocka_unit_test(test_later_images_of_a_pid_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static void check_last_words(const struct last_words *words)
     h->wait_start_ticks = words->behind_ticks == INT64_MIN ? 0 : start_ticks;
     h->state = words->is_closed ? TRACE_SEGMENT_CLOSED : TRACE_SEGMENT_OPEN;
     if (!words->is_alive)
-        drain_process_ended(p.drain, pid);
+        drain_processes_ended(p.drain, &(struct drain_ended){pid, UINT64_MAX}, 1);
     if (drain_step(p.drain, 0, &e) < 0 || drain_finish(p.drain, &e) < 0)
         fail_msg("%s", err_text(&e));
     run_place_end(&p);

@@ -87,7 +87,7 @@ static void test_a_segment_that_is_not_returned(void **state)
     numbered_writer_add(&w, 4 * LARGE_SPANS);
     run_place_step(&p);
     // Its process is gone: nobody else will let go of the kept one.
-    drain_process_ended(p.drain, 100);
+    drain_processes_ended(p.drain, &(struct drain_ended){100, UINT64_MAX}, 1);
     run_place_step(&p);
     assert_int_equal(segments_list(&p, &last), 0);
     end_run(&p, w.next);
