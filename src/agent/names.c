@@ -125,6 +125,11 @@ uint16_t names_of_team(uint16_t id)
     return team == NO_TEAM ? 0 : team;
 }
 
+const char *names_stage(uint16_t id)
+{
+    return id < NAMES_LIMIT && entries[id].stage ? entries[id].stage : "";
+}
+
 void names_write_all(void)
 {
     static const char *const overflow[] = {"(more names)", "other"};

@@ -16,6 +16,9 @@ uint16_t names_intern(const char *name, const char *stage, uint32_t cause);
 // "cv::resize (team)", of its stage. 0: there are none of it, as it only waits.
 uint16_t names_of_team(uint16_t id);
 
+// The stage of the name `id`; "" when there is no such name.
+const char *names_stage(uint16_t id);
+
 // Writes the whole table into the process file again (in a forked child).
 void names_write_all(void);
 

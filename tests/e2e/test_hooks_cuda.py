@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hook set cuda, with a stand-in for the runtime and the driver. usage: test_hooks_cuda.py HOST CUPTI"""
+"""Hook set cuda, with a stand-in for the runtime and the driver. usage: test_hooks_cuda.py HOST ACTIVITY CUPTI NAMESAKES"""
+import ctypes
 import os
 import shutil
 import tempfile
@@ -12,42 +13,121 @@ BYTES = 4 * COUNT
 WAIT_NS = 20e6
 
 
-# What the stand-in for CUPTI hands over at each flush: a kernel, a copy, a memset.
-WORK_NS = 3000000 + 1000000 + 500000
-WAITS = {"cudaMemcpy": 2, "cudaMemcpy2D": 1, "cudaStreamSynchronize": 2, "cudaEventSynchronize": 2,
-         "cudaDeviceSynchronize": 1, "cuMemcpyHtoD_v2": 1, "cuMemcpyDtoH_v2": 1, "cuStreamSynchronize": 2}
+# What a piece of work took by the stand-in for CUPTI; 50 us is what a stage's time may be wrong by.
+KERNEL_NS, COPY_NS, MEMSET_NS, MAY_DIFFER_NS = 3000000, 1000000, 500000, 50000
+OTHERS = ", of calls that are not followed"
+WORK = {"transfer on the accelerator: copies, ns": 2 * COPY_NS, "transfer on the accelerator: copies, bytes": 4196,
+        "infer on the accelerator: kernels, ns": KERNEL_NS, "enqueue on the accelerator: kernels, ns": KERNEL_NS,
+        f"transfer on the accelerator: memsets, ns{OTHERS}": MEMSET_NS}
 
 
-def with_cupti(host, folder, mode="", config=("cuda-activity 1",)):
-    environment = {"LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}", "CUPTI_STAND_IN": mode}
-    _, trace = follow(host, environment=environment, config=list(config))
-    work = {}
-    for span in trace.spans:
-        if "ACCEL" in span.values:
-            work.setdefault(span.name, []).append(span.values["ACCEL"][0])
-    return work, " ".join(trace.notes)
+class Activity:
+    """Runs of the host `cuda_activity`, with the stand-in for CUPTI under the name of a release."""
+
+    def __init__(self, host, library, folder):
+        self.host, self.library, self.folder = host, library, folder
+
+    def install(self, *names):
+        for name in os.listdir(self.folder):
+            os.remove(os.path.join(self.folder, name))
+        for name in names:
+            shutil.copy(self.library, os.path.join(self.folder, name))
+
+    def run(self, what, mode="", config=("cuda-activity 1",), off=()):
+        """(counters, what calls say the device worked for them, notes, the coverage of CUPTI)."""
+        environment = {"LD_LIBRARY_PATH": f"{self.folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+                       "CUPTI_STAND_IN": mode}
+        _, trace = follow(self.host, what, environment=environment, config=list(config), off=off)
+        waits = {}
+        for span in trace.spans:
+            if "ACCEL" in span.values:
+                waits[span.name] = waits.get(span.name, 0) + span.values["ACCEL"][0]
+        return trace.counters, waits, " ".join(trace.notes), trace.coverage.get("cuda-activity")
+
+    def refused(self, what, mode, why):
+        counters, waits, notes, coverage = self.run(what, mode)
+        assert not counters and not waits and not notes, (mode, counters, waits, notes)
+        assert coverage[0] == "uninstrumented" and why in coverage[1], (mode, coverage)
 
 
-def check_activity(host, library):
+def near(counters, expected):
+    """Times within MAY_DIFFER_NS, bytes exactly."""
+    assert set(counters) == set(expected), (counters, expected)
+    for name, value in expected.items():
+        assert abs(counters[name] - value) <= (0 if "bytes" in name else MAY_DIFFER_NS), (counters, expected)
+
+
+def check_stages(activity):
+    """Work is of the stage it was queued in, whichever thread waits, and however the records come."""
+    for mode in ("", "late", "thread"):
+        counters, waits, notes, coverage = activity.run("work", mode)
+        near(counters, WORK)
+        assert waits == {"cudaMemcpy": COPY_NS, "cudaStreamSynchronize": 2 * KERNEL_NS + COPY_NS + MEMSET_NS}, waits
+        assert not notes and coverage == ("covered", "kernels, copies and memsets, by CUPTI's version 28"), coverage
+    counters, _, notes, _ = activity.run("threads")
+    near(counters, {"infer on the accelerator: kernels, ns": 50 * KERNEL_NS,
+                    "postprocess on the accelerator: kernels, ns": 50 * KERNEL_NS,
+                    "transfer on the accelerator: copies, ns": 100 * COPY_NS,
+                    "transfer on the accelerator: copies, bytes": 1600})
+    assert not notes, notes
+    # What nothing has waited for is asked for at the end.
+    counters, waits, notes, _ = activity.run("exit")
+    near(counters, {"infer on the accelerator: kernels, ns": KERNEL_NS})
+    assert not waits and not notes, (waits, notes)
+
+
+def check_losses(activity):
+    counters, _, notes, _ = activity.run("work", "full")
+    near(counters, WORK)
+    # 32 buffers of the 40 that are asked for at each of three waits and at the end; three records each.
+    assert "384 records were lost for lack of room, 0 were" in notes, notes
+    counters, _, notes, _ = activity.run("work", "kinds")
+    near(counters, WORK)
+    assert "0 records were lost for lack of room, 4 were of a kind" in notes, notes
+
+
+def has_cupti():
+    try:
+        ctypes.CDLL("libcupti.so.12")
+    except OSError:
+        return False
+    return True
+
+
+def check_activity(host, library, namesakes):
     with tempfile.TemporaryDirectory() as folder:
-        work, notes = with_cupti(host, folder)
-        assert not work and "CUPTI was not found" in notes, (work, notes)
-        shutil.copy(library, os.path.join(folder, "libcupti.so.12"))
-        work, notes = with_cupti(host, folder)
-        assert work == {name: [WORK_NS] * count for name, count in WAITS.items()}, work
-        assert "is CUPTI's" in notes, notes
-        work, notes = with_cupti(host, folder, config=())
-        assert not work and not notes, (work, notes)
-        for mode in ("refuse", "partly"):
-            work, notes = with_cupti(host, folder, mode)
-            assert not work and "CUPTI refused (its error 39)" in notes, (work, notes)
-        work, notes = with_cupti(host, folder, "full")
-        assert set(work) == set(WAITS) and "more records at once" in notes, (work, notes)
+        activity = Activity(host, library, folder)
+        # A machine may have the real one, which refuses without a driver.
+        activity.refused("work", "", "not found: of CUDA 12" if not has_cupti() else "")
+        activity.install("libcupti.so.12")
+        check_stages(activity)
+        check_losses(activity)
+        activity.refused("work", "refuse", "another profiler has CUPTI (CUPTI's error 39)")
+        activity.refused("work", "partly", "could not be started (CUPTI's error 26)")
+        activity.refused("work", "newer", "version 990000")
+        # A child has the parent's work, and none of its own; the stand-in ends a child that calls it.
+        counters, _, notes, coverage = activity.run("fork")
+        near(counters, WORK)
+        assert not notes and coverage[0] == "covered", (notes, coverage)
+        counters, _, _, coverage = activity.run("child")
+        assert not counters and coverage is None, (counters, coverage)
+        # Not loaded where CUDA is not called, nor where it was not asked for.
+        for what, config, off in (("idle", ("cuda-activity 1",), ()), ("work", (), ()),
+                                  ("work", ("cuda-activity 1",), ("cuda",))):
+            counters, waits, notes, coverage = activity.run(what, "loaded", config, off)
+            assert not counters and not waits and not notes and coverage is None, (what, counters, coverage)
+        # Functions of the same names in a library that is not CUDA.
+        counters, _, _, coverage = Activity(namesakes, library, folder).run("work")
+        assert not counters and coverage is None, (counters, coverage)
+        # One of another release than CUDA's is only taken where the program has loaded it itself.
+        activity.install("libcupti.so.13")
+        activity.refused("work", "loaded", "")
+        near(activity.run("own")[0], WORK)
 
 
 def main():
     host = parts.program(1)
-    check_activity(host, parts.program(2))
+    check_activity(*(parts.program(at) for at in (2, 3, 4)))
     output, trace = follow(host)
     assert "21 400 400 400, errno 42" in output, output
     expect(trace, {"cudaMemcpy": ("transfer", 2), "cudaMemcpyAsync": ("transfer", 1),

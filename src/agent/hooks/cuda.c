@@ -41,42 +41,47 @@ static inline void note_launch(const struct hook_span *s, uint64_t threads)
         span_value(s->token, TRACE_ATTR_ELEMENTS, threads);
 }
 
-// `after`: of a call that returns when the device is done.
-#define CALL_UNTIL(id, stage, note, after, params, args)                                           \
+// `is_launch`: of kernels, which are work of the stage around the call. `after`: of a call that
+// returns when the device is done.
+#define CALL_UNTIL(id, stage, is_launch, note, after, params, args)                                \
     HOOK_TYPE(int, id, PARAMS(params))                                                             \
     HOOK_NAME(id, #id, stage, TRACE_CAUSE_ACCEL, SHORT);                                           \
     static inline int id##_body(id##_fn *real, params)                                             \
     {                                                                                              \
+        cupti_want();                                                                              \
         HOOK_SPAN_OF(id, span);                                                                    \
-        cuda_activity_open();                                                                      \
         note;                                                                                      \
+        __attribute__((cleanup(cuda_activity_queued), unused)) const int is_pushed =               \
+            cuda_activity_queue(&span, is_launch);                                                 \
         const int status = real(args);                                                             \
         after;                                                                                     \
         return status;                                                                             \
     }                                                                                              \
     HOOK_THUNKS(int, id, PARAMS(params), ARGS(args))
 
-#define CALL(id, stage, note, params, args)                                                        \
-    CALL_UNTIL(id, stage, note, (void)0, PARAMS(params), ARGS(args))
-#define CALL_DONE(id, stage, note, params, args)                                                   \
-    CALL_UNTIL(id, stage, note, cuda_activity_claim(&span), PARAMS(params), ARGS(args))
+#define CALL(id, note, params, args)                                                               \
+    CALL_UNTIL(id, "transfer", 0, note, (void)0, PARAMS(params), ARGS(args))
+#define CALL_DONE(id, note, params, args)                                                          \
+    CALL_UNTIL(id, "transfer", 0, note, cuda_activity_claim(&span), PARAMS(params), ARGS(args))
+#define CALL_LAUNCH(id, note, params, args)                                                        \
+    CALL_UNTIL(id, "enqueue", 1, note, (void)0, PARAMS(params), ARGS(args))
 
 // ---- Copies by the runtime. `_ptds`, `_ptsz`: of programs built with a default stream for each
 // thread.
 #define COPY(id)                                                                                   \
-    CALL_DONE(id, "transfer", note_copy(&span, kind, to, from, n),                                 \
+    CALL_DONE(id, note_copy(&span, kind, to, from, n),                                             \
         PARAMS(void *to, const void *from, size_t n, int kind), ARGS(to, from, n, kind))
 #define COPY_ASYNC(id)                                                                             \
-    CALL(id, "transfer", note_copy(&span, kind, to, from, n),                                      \
+    CALL(id, note_copy(&span, kind, to, from, n),                                                  \
         PARAMS(void *to, const void *from, size_t n, int kind, void *stream),                      \
         ARGS(to, from, n, kind, stream))
 #define COPY_2D(id)                                                                                \
-    CALL_DONE(id, "transfer", note_copy(&span, kind, to, from, (uint64_t)width *height),           \
+    CALL_DONE(id, note_copy(&span, kind, to, from, (uint64_t)width *height),                       \
         PARAMS(void *to, size_t to_row, const void *from, size_t from_row, size_t width,           \
             size_t height, int kind),                                                              \
         ARGS(to, to_row, from, from_row, width, height, kind))
 #define COPY_2D_ASYNC(id)                                                                          \
-    CALL(id, "transfer", note_copy(&span, kind, to, from, (uint64_t)width *height),                \
+    CALL(id, note_copy(&span, kind, to, from, (uint64_t)width *height),                            \
         PARAMS(void *to, size_t to_row, const void *from, size_t from_row, size_t width,           \
             size_t height, int kind, void *stream),                                                \
         ARGS(to, to_row, from, from_row, width, height, kind, stream))
@@ -88,19 +93,19 @@ COPY_2D(cudaMemcpy2D)
 COPY_2D(cudaMemcpy2D_ptds)
 COPY_2D_ASYNC(cudaMemcpy2DAsync)
 COPY_2D_ASYNC(cudaMemcpy2DAsync_ptsz)
-CALL(cudaMemcpyPeer, "transfer", note_copy(&span, 0, to, from, n),
+CALL(cudaMemcpyPeer, note_copy(&span, 0, to, from, n),
     PARAMS(void *to, int to_device, const void *from, int from_device, size_t n),
     ARGS(to, to_device, from, from_device, n))
-CALL(cudaMemcpyPeerAsync, "transfer", note_copy(&span, 0, to, from, n),
+CALL(cudaMemcpyPeerAsync, note_copy(&span, 0, to, from, n),
     PARAMS(void *to, int to_device, const void *from, int from_device, size_t n, void *stream),
     ARGS(to, to_device, from, from_device, n, stream))
 
 // ---- Copies by the driver. A CUdeviceptr is 64 bits wide in all of these. ----
 #define DRIVER_COPY(id, kind)                                                                      \
-    CALL_DONE(id, "transfer", note_copy(&span, kind, (void *)to, (const void *)from, n),           \
+    CALL_DONE(id, note_copy(&span, kind, (void *)to, (const void *)from, n),                       \
         PARAMS(uintptr_t to, uintptr_t from, size_t n), ARGS(to, from, n))
 #define DRIVER_COPY_ASYNC(id, kind)                                                                \
-    CALL(id, "transfer", note_copy(&span, kind, (void *)to, (const void *)from, n),                \
+    CALL(id, note_copy(&span, kind, (void *)to, (const void *)from, n),                            \
         PARAMS(uintptr_t to, uintptr_t from, size_t n, void *stream), ARGS(to, from, n, stream))
 DRIVER_COPY(cuMemcpy, 0)
 DRIVER_COPY(cuMemcpyHtoD_v2, HOST_TO_DEVICE)
@@ -113,17 +118,17 @@ DRIVER_COPY_ASYNC(cuMemcpyDtoDAsync_v2, 0)
 
 // ---- Launches. ----
 #define LAUNCH(id)                                                                                 \
-    CALL(id, "enqueue", note_launch(&span, threads_of(&grid, &block)),                             \
+    CALL_LAUNCH(id, note_launch(&span, threads_of(&grid, &block)),                                 \
         PARAMS(const void *kernel, struct extent grid, struct extent block, void **arguments,      \
             size_t shared_bytes, void *stream),                                                    \
         ARGS(kernel, grid, block, arguments, shared_bytes, stream))
 LAUNCH(cudaLaunchKernel)
 LAUNCH(cudaLaunchKernel_ptsz)
 LAUNCH(cudaLaunchCooperativeKernel)
-CALL(cudaLaunchKernelExC, "enqueue", (void)0,
+CALL_LAUNCH(cudaLaunchKernelExC, (void)0,
     PARAMS(const void *how, const void *kernel, void **arguments), ARGS(how, kernel, arguments))
-CALL(cudaGraphLaunch, "enqueue", (void)0, PARAMS(void *graph, void *stream), ARGS(graph, stream))
-CALL(cuLaunchKernel, "enqueue",
+CALL_LAUNCH(cudaGraphLaunch, (void)0, PARAMS(void *graph, void *stream), ARGS(graph, stream))
+CALL_LAUNCH(cuLaunchKernel,
     note_launch(&span, (uint64_t)grid_x *grid_y *grid_z *block_x *block_y *block_z),
     PARAMS(void *kernel, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
         uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void *stream, void **arguments,
@@ -137,8 +142,8 @@ CALL(cuLaunchKernel, "enqueue",
     HOOK_NAME(id, #id, "wait", TRACE_CAUSE_ACCEL, SHORT);                                          \
     static inline int id##_body(id##_fn *real, void *waited)                                       \
     {                                                                                              \
+        cupti_want();                                                                              \
         HOOK_WAIT_OF(id, span);                                                                    \
-        cuda_activity_open();                                                                      \
         const int status = real(waited);                                                           \
         cuda_activity_claim(&span);                                                                \
         return status;                                                                             \
@@ -153,8 +158,8 @@ WAIT(cuEventSynchronize)
 #define WAIT_ALL_THUNK(id, variant)                                                                \
     static int id##_thunk_##variant(void)                                                          \
     {                                                                                              \
+        cupti_want();                                                                              \
         HOOK_WAIT_OF(id, span);                                                                    \
-        cuda_activity_open();                                                                      \
         const int status = id##_real[variant]();                                                   \
         cuda_activity_claim(&span);                                                                \
         return status;                                                                             \
@@ -228,4 +233,5 @@ const struct hook_set hook_cuda = {
     .help = "CUDA copies, launches and waits",
     .libraries = libraries,
     .functions = functions,
+    .see = cupti_see,
 };

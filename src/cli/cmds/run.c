@@ -123,9 +123,8 @@ static const struct option_spec options[] = {
         .kind = OPTION_FLAG,
         .offset = offsetof(struct run_arguments, no_scheduler)},
     {.name = "cuda-activity",
-        .help =
-            "Ask CUPTI for the time that CUDA's kernels and copies take on the accelerator. It is "
-            "loaded into the program, which is slower then; no other profiler can be.",
+        .help = "Ask CUPTI how long CUDA's kernels and copies took on the accelerator, by stage. "
+                "The program is slower then. Left alone where another profiler has it.",
         .kind = OPTION_FLAG,
         .offset = offsetof(struct run_arguments, cuda_activity)},
     {.name = "opencv-trace",
