@@ -53,6 +53,9 @@ static void read_entry(struct elf_object *o, const ElfW(Dyn) * d)
     case DT_RELASZ:
         o->relocation_count[1] = d->d_un.d_val / sizeof(ElfW(Rela));
         break;
+    case DT_RELACOUNT:
+        o->relative_count = d->d_un.d_val;
+        break;
     case DT_VERSYM:
         o->versions = (const void *)at;
         break;
@@ -70,6 +73,16 @@ static void read_entry(struct elf_object *o, const ElfW(Dyn) * d)
     }
 }
 
+// Those that only add the load bias stand first, and are nearly all of a library's.
+static void skip_relative(struct elf_object *o)
+{
+    const size_t count =
+        o->relative_count < o->relocation_count[1] ? o->relative_count : o->relocation_count[1];
+    if (count)
+        o->relocations[1] += count;
+    o->relocation_count[1] -= count;
+}
+
 static int read_dynamic(struct elf_object *o, const ElfW(Dyn) * dynamic)
 {
     o->dynamic = dynamic;
@@ -83,6 +96,7 @@ static int read_dynamic(struct elf_object *o, const ElfW(Dyn) * dynamic)
         if (!o->relocations[i])
             o->relocation_count[i] = 0;
     }
+    skip_relative(o);
     return o->symbols && o->strings ? 0 : -1;
 }
 
@@ -260,7 +274,7 @@ static int search_object(struct dl_phdr_info *info, size_t length, void *context
         s->versioned = found;
     if (!s->needed && elf_object_needs(s->from, o.soname))
         s->needed = found;
-    return 0;
+    return s->versioned != 0; // there is none better
 }
 
 uintptr_t elf_object_resolve(const struct elf_object *o, size_t index)

@@ -17,8 +17,9 @@ struct elf_object {
     uintptr_t text_low, text_high; // its code; both 0 when not in one readable segment
     const ElfW(Sym) * symbols;
     const char *strings;
-    const ElfW(Rela) * relocations[2]; // of the PLT, and the others
+    const ElfW(Rela) * relocations[2]; // of the PLT, and the others that name a symbol
     size_t relocation_count[2];
+    size_t relative_count;       // of those that name none, which stood before them
     const ElfW(Half) * versions; // NULL: none
     const ElfW(Verneed) * needs; // NULL: none
     const uint32_t *gnu_hash;    // NULL: none

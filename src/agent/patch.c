@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #define OBJECTS_LIMIT 2048
+#define AHEAD 8          // relocations
 #define HOLD_ROUNDS 1000 // about a tenth of a second: a scan takes some milliseconds
 #define HOLD_ROUND_NS 100000
 
@@ -112,16 +113,38 @@ static void *thunk_for(const struct hook_function *f, void *original)
     return NULL;
 }
 
+// The pages of the object being scanned that the loader made constant, while they are writable.
+static struct {
+    uintptr_t low, high; // equal: none
+} opened;
+
+// The loader rounds both ends down.
+static int open_constants(const struct elf_object *o)
+{
+    const uintptr_t page_mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    const uintptr_t low = o->relro_low & page_mask, high = o->relro_high & page_mask;
+    if (opened.low == low && opened.high == high)
+        return 0;
+    if (mprotect((void *)low, high - low, PROT_READ | PROT_WRITE) != 0)
+        return -1;
+    opened.low = low;
+    opened.high = high;
+    return 0;
+}
+
+static void close_constants(void)
+{
+    if (opened.high > opened.low)
+        mprotect((void *)opened.low, opened.high - opened.low, PROT_READ);
+    opened.low = opened.high = 0;
+}
+
 static void store_slot(const struct elf_object *o, uintptr_t slot, void *value)
 {
-    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t page = slot & ~(page_bytes - 1);
-    int is_relro = slot >= o->relro_low && slot < o->relro_high;
-    if (is_relro && mprotect((void *)page, page_bytes, PROT_READ | PROT_WRITE) != 0)
-        return;
-    __atomic_store_n((void **)slot, value, __ATOMIC_RELEASE);
-    if (is_relro && page + page_bytes <= o->relro_high)
-        mprotect((void *)page, page_bytes, PROT_READ);
+    const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const int is_constant = slot >= o->relro_low && slot < (o->relro_high & ~(page_bytes - 1));
+    if (!is_constant || open_constants(o) == 0)
+        __atomic_store_n((void **)slot, value, __ATOMIC_RELEASE);
 }
 
 // A set may want its functions only where they are those of its libraries.
@@ -190,6 +213,18 @@ static void patch_slot(const struct elf_object *o, const ElfW(Rela) * r)
         map_slot(o, r, value);
 }
 
+// Names lie far apart, and are nearly all of what a scan waits for: asked for ahead.
+static void patch_slots(const struct elf_object *o, const ElfW(Rela) * r, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i + 2 * AHEAD < count)
+            __builtin_prefetch(&o->symbols[ELF64_R_SYM(r[i + 2 * AHEAD].r_info)]);
+        if (i + AHEAD < count)
+            __builtin_prefetch(o->strings + o->symbols[ELF64_R_SYM(r[i + AHEAD].r_info)].st_name);
+        patch_slot(o, &r[i]);
+    }
+}
+
 static int patch_object(struct dl_phdr_info *info, size_t length, void *unused)
 {
     struct elf_object o;
@@ -206,10 +241,9 @@ static int patch_object(struct dl_phdr_info *info, size_t length, void *unused)
     if (elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0)
         return 0;
     python_gil_see(&o);
-    for (int kind = 0; kind < 2; kind++) {
-        for (size_t i = 0; i < o.relocation_count[kind]; i++)
-            patch_slot(&o, &o.relocations[kind][i]);
-    }
+    for (int kind = 0; kind < 2; kind++)
+        patch_slots(&o, o.relocations[kind], o.relocation_count[kind]);
+    close_constants();
     return 0;
 }
 

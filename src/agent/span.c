@@ -13,7 +13,7 @@
 
 // Wall minus CPU below this is the resolution of the clocks, not waiting.
 #define NOISE_NS 300u
-// Blocked for less than this: the run-queue wait in it is not worth the 5 us of reading it.
+// Blocked for less than this: the run-queue wait in it is not worth knowing.
 #define RUNQ_WORTH_NS 60000u
 // Without the free test the CPU clock is read only when this much has passed.
 #define CPU_CLOCK_STEP_NS 4000u
@@ -37,7 +37,7 @@ static void note_page_in(struct agent_frame *f, uint64_t off_ns)
 }
 
 // How much of `off_ns` the thread was runnable: all of it when it never gave up the CPU itself,
-// else what the kernel says, where the wait was long enough to ask.
+// else what the kernel says, or said of the waits before.
 static uint64_t runq_part(struct agent_thread *t, uint64_t off_ns)
 {
     uint64_t major_faults, voluntary = split_voluntary_switches(&major_faults);
@@ -46,21 +46,19 @@ static uint64_t runq_part(struct agent_thread *t, uint64_t off_ns)
     t->major_faults = major_faults;
     int was_preempted = voluntary == t->voluntary_switches;
     t->voluntary_switches = voluntary;
+    if (t->runq.told_ns == UINT64_MAX)
+        return was_preempted ? off_ns : 0;
     if (was_preempted) {
-        if (t->runq_ns != UINT64_MAX)
-            t->runq_ns += off_ns;
+        t->runq.told_ns += off_ns;
         return off_ns;
     }
     if (off_ns < RUNQ_WORTH_NS)
         return 0;
+    if (!runq_is_due(&t->runq, off_ns, t->sync_cpu_ns))
+        return runq_guess(&t->runq, off_ns);
     uint64_t cpu_ns, runq_ns;
     agent_schedstat(0, &cpu_ns, &runq_ns);
-    t->is_asked = 1;
-    if (runq_ns == UINT64_MAX)
-        return 0;
-    uint64_t since = runq_ns > t->runq_ns ? runq_ns - t->runq_ns : 0;
-    t->runq_ns = runq_ns;
-    return since < off_ns ? since : off_ns;
+    return runq_ns == UINT64_MAX ? 0 : runq_settle(&t->runq, off_ns, t->sync_cpu_ns, runq_ns);
 }
 
 static void write_split(struct agent_thread *t, const struct agent_frame *f, uint32_t depth)
@@ -261,10 +259,12 @@ void span_end_noted(uint32_t token, uintptr_t stack, struct agent_thread *t, uin
     span_guard_fast(t, AGENT_FREE);
 }
 
-// Whether the next call of the name is worth a look at its page faults: as its last one was.
+// Whether the next call of the name is worth a look at its page faults: as its last one was, and
+// where it does not just wait.
 static void note_long(const struct agent_frame *f, uint64_t dur)
 {
-    const uint8_t is_long = dur >= agent.long_ticks && !(f->what.flags & AGENT_MARK);
+    const int may_fault = f->what.cause <= TRACE_CAUSE_IO && !(f->what.flags & AGENT_MARK);
+    const uint8_t is_long = may_fault && dur >= agent.long_ticks;
     uint8_t *noted = &agent.long_names[f->what.name % AGENT_NAMES];
     if (__atomic_load_n(noted, __ATOMIC_RELAXED) != is_long)
         __atomic_store_n(noted, is_long, __ATOMIC_RELAXED);

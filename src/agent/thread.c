@@ -88,16 +88,16 @@ static void start_runq(struct agent_thread *t, uint64_t asked_ticks)
 {
     static _Atomic int is_untold; // this kernel does not count it
     uint64_t cpu_ns;
-    t->is_asked = !asked_ticks;
+    t->runq = (struct agent_runq){.asked = !asked_ticks};
     if (!asked_ticks) {
-        agent_schedstat(0, &cpu_ns, &t->runq_ns);
-        atomic_store_explicit(&is_untold, t->runq_ns == UINT64_MAX, memory_order_relaxed);
+        agent_schedstat(0, &cpu_ns, &t->runq.told_ns);
+        atomic_store_explicit(&is_untold, t->runq.told_ns == UINT64_MAX, memory_order_relaxed);
     } else if (atomic_load_explicit(&is_untold, memory_order_relaxed)) {
-        t->runq_ns = UINT64_MAX;
+        t->runq.told_ns = UINT64_MAX;
     } else {
         const uint64_t waited_ns = agent_ns(agent_ticks() - asked_ticks);
         cpu_ns = clock_thread_cpu_ns();
-        t->runq_ns = waited_ns > cpu_ns ? waited_ns - cpu_ns : 0;
+        t->runq.told_ns = waited_ns > cpu_ns ? waited_ns - cpu_ns : 0;
     }
 }
 
@@ -123,10 +123,10 @@ static void write_thread(struct agent_thread *t, enum trace_thread_op op)
     if (!r)
         return;
     // At its start all were read just now.
-    uint64_t ticks = t->sync_ticks, cpu_ns = t->sync_cpu_ns, runq_ns = t->runq_ns;
+    uint64_t ticks = t->sync_ticks, cpu_ns = t->sync_cpu_ns, runq_ns = t->runq.told_ns;
     if (op == TRACE_THREAD_END) {
         // A thread that was short and did not wait for long knows its waiting well enough itself.
-        if (t->is_asked || agent_ns(agent_ticks() - t->start_ticks) > SHORT_LIFE_NS)
+        if (t->runq.asked || agent_ns(agent_ticks() - t->start_ticks) > SHORT_LIFE_NS)
             agent_schedstat(0, &cpu_ns, &runq_ns);
         ticks = agent_ticks();
         cpu_ns = clock_thread_cpu_ns();

@@ -7,6 +7,7 @@
 #ifndef LIGHTMETER_AGENT_THREAD_H
 #define LIGHTMETER_AGENT_THREAD_H
 
+#include "agent/runq.h"
 #include "base/clock.h"
 #include "trace/format.h"
 #include "trace/writer.h"
@@ -145,9 +146,8 @@ struct agent_thread {
     // The switch test: *switch_word == switch_value means not switched out since the last sync.
     const volatile uint64_t *switch_word; // NULL: cannot be told without a system call
     uint64_t sync_ticks, sync_cpu_ns;
-    uint64_t runq_ns; // as last read, and what was seen since
+    struct agent_runq runq; // asked: the kernel answers quickly from the first time on
     uint64_t start_ticks;
-    int is_asked;         // the kernel was asked for it once, and answers quickly from then on
     uint32_t close_syncs; // comparisons of the clocks in a row, each soon after the one before
     uint64_t voluntary_switches, major_faults;
     uint64_t aggregate_ticks; // when the aggregates were last written
