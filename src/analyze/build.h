@@ -51,6 +51,9 @@ struct stage_sum {
     int has_elapsed;     // one was
     struct facts_folded folded;
     uint64_t minor_faults, major_faults;
+    // An accelerator worked: for calls that waited for it, and as counters say for those that
+    // queued it. After build_accel the first is the one to be told.
+    uint64_t accel_work_ns, queued_work_ns;
     uint64_t bucketed_calls; // of folded.calls: their durations were written
 };
 
@@ -125,6 +128,9 @@ void build_startup(struct build *b);
 
 // walk.c: everything that needs each span, one thread at a time; fills f->threads.
 void build_walk(struct build *b);
+
+// accel.c: what accelerators did, from what the walk and counters saw.
+void build_accel(struct build *b);
 
 // thread.c: the time of a thread outside its spans.
 struct walk_root {

@@ -36,6 +36,7 @@ struct facts *facts_new(const struct model *m, const struct facts_options *optio
     build_lives_make(&b);
     build_items(&b);
     build_walk(&b);
+    build_accel(&b);
     build_startup(&b);
     build_stages(&b);
     build_queues(&b);

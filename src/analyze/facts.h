@@ -54,6 +54,7 @@ struct facts_stage {
     // Page faults of its outermost calls, where it was worth to count them (calls of a name that
     // took a millisecond before).
     uint64_t minor_faults, major_faults;
+    uint64_t accel_work_ns;       // an accelerator worked for it, see facts_accel
     struct facts_latency latency; // of its outermost calls that were recorded one by one
     int is_of_images; // no: of whole pictures, from the first of their many calls to the last
     struct facts_folded folded; // its other outermost calls
@@ -133,6 +134,15 @@ struct facts_files {
     uint64_t looked_at, in_memory; // in_memory: wholly
 };
 
+// How long accelerators worked for the program in the steady window. Work at once is added up.
+struct facts_accel {
+    uint64_t work_ns; // 0: none, or not known
+    int is_by_stage;  // each stage's is what it queued, else what its calls waited for
+    // Of the busiest device, seen from outside (other programs' work is in it).
+    double busy_ratio;              // mean; <0: not known
+    uint64_t used_bytes, has_bytes; // at the most; 0: not known
+};
+
 enum facts_counted_by {
     FACTS_BY_NOTHING = 0,
     FACTS_BY_ITEM_STAGE, // --item-stage
@@ -185,6 +195,7 @@ struct facts {
     uint64_t dropped_records;
     struct facts_machine machine;
     struct facts_files files;
+    struct facts_accel accel;
 };
 
 // Never NULL. Borrows the model, which must outlive it. Of META it reads "host": {"cores_allowed",

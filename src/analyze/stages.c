@@ -135,6 +135,7 @@ static void fill_stage(struct build *b, uint32_t stage, const struct facts_split
     s->pixels = sum->pixels;
     s->minor_faults = sum->minor_faults;
     s->major_faults = sum->major_faults;
+    s->accel_work_ns = sum->accel_work_ns;
     s->is_of_images = sum->has_elapsed;
     if (sum->latency)
         s->latency = build_latency(sum->has_elapsed ? sum->images : sum->latency);

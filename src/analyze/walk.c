@@ -194,8 +194,11 @@ static void add_attrs(struct walk *w, const struct model_span *s, const struct o
     if (pixels && !(above->pixels_stages & info->stage_bit))
         stage->pixels += pixels;
     add_faults(w, s, above, here);
-    if (a->values)
+    if (a->values) {
         add_file(w, s);
+        const struct model_value *work = model_value_find(w->t, s, TRACE_ATTR_ACCEL);
+        stage->accel_work_ns += work ? work->value : 0;
+    }
     here->bytes_stages |= a->bytes ? info->stage_bit : 0;
     here->pixels_stages |= pixels ? info->stage_bit : 0;
 }

@@ -9,7 +9,8 @@
 #include <string.h>
 
 const char *const model_stage_words[] = {"load", "receive", "decode", "convert", "preprocess",
-    "transfer", "infer", "postprocess", "track", "draw", "encode", "save", "send", "wait", NULL};
+    "transfer", "enqueue", "infer", "postprocess", "track", "draw", "encode", "save", "send",
+    "wait", NULL};
 
 // Open addressing over both tables; a slot holds an index + 1.
 struct model_index {

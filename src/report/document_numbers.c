@@ -210,6 +210,32 @@ static void add_input(struct document *d, struct document_block *b)
             DOCUMENT_MEASURED);
 }
 
+// What it did for the program, by stage as far as that is known, and how busy it was with whatever.
+static void add_accel(struct document *d, struct document_block *b)
+{
+    const struct facts_accel *a = &d->facts->accel;
+    struct buf text = {0};
+    if (a->work_ns)
+        buf_printf(&text, "%s of work", figure_duration(d->arena, a->work_ns));
+    if (a->work_ns && d->facts->steady_ns > 0)
+        buf_printf(&text, " (%s of the steady window)",
+            figure_percent(d->arena, (double)a->work_ns / (double)d->facts->steady_ns));
+    for (size_t i = 0; i < d->facts->stages.count; i++) {
+        const struct facts_stage *s = &d->facts->stages.at[i];
+        if (s->accel_work_ns)
+            buf_printf(&text, " · %s %s", d->model->stages.at[s->stage].text,
+                figure_duration(d->arena, s->accel_work_ns));
+    }
+    add_ratio(d, &text, "busy", a->busy_ratio);
+    if (a->has_bytes)
+        buf_printf(&text, " · %s of its %s in use", figure_bytes(d->arena, a->used_bytes),
+            figure_bytes(d->arena, a->has_bytes));
+    if (text.length_bytes)
+        document_add_pair(
+            b, "accelerator", arena_strdup(d->arena, buf_text(&text)), DOCUMENT_MEASURED);
+    buf_fini(&text);
+}
+
 void document_fill_numbers(struct document *d)
 {
     document_add(d, DOCUMENT_HEADING, "Numbers");
@@ -218,4 +244,5 @@ void document_fill_numbers(struct document *d)
     add_cores(d, b);
     add_pressure(d, b);
     add_input(d, b);
+    add_accel(d, b);
 }

@@ -40,6 +40,14 @@ def samples(env):
     return found, result.stdout
 
 
+def check_report(env):
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "a.lmt")
+        parts.run(LIGHTMETER, "run", "-q", "-o", trace, "--", *TARGET, env=env)
+        report = parts.run(LIGHTMETER, "report", trace).stdout.decode()
+    assert "busy 37 % · 2.79 GiB of its 7.45 GiB in use" in " ".join(report.split()), report
+
+
 def main():
     library = parts.program(1)
     check = accelerators(environment(library))
@@ -53,6 +61,7 @@ def main():
     assert {key: set(values) for key, values in found.items()} == \
         {key: {value} for key, value in expected.items()}, found
     # Nothing of it reaches the program; and a library that cannot start, or none, is no failure.
+    check_report(environment(library))
     failing, without = samples(environment(library, NVML_STATUS="9"))
     assert (failing, without) == ({}, output), (failing, without, output)
 

@@ -177,6 +177,7 @@ static struct json *write_stage(const struct document *d, const struct facts_sta
     json_put_bool(object, "is_of_images", s->is_of_images);
     put_count(object, "minor_faults", s->minor_faults);
     put_count(object, "major_faults", s->major_faults);
+    put_seconds(object, "accel_work_s", s->accel_work_ns);
     json_put_real(object, "occupancy", s->occupancy_ratio);
     put_ms(object, "p50_ms", l->p50_ns, l->n > 0);
     put_ms(object, "p95_ms", l->p95_ns, l->p95_is_valid);
@@ -332,8 +333,9 @@ static struct json *write_functions(const struct document *d)
     return array;
 }
 
-static struct json *write_machine(const struct facts_machine *m, const struct facts_files *files)
+static struct json *write_machine(const struct facts *f)
 {
+    const struct facts_machine *m = &f->machine;
     struct json *object = json_object();
     put_ratio(object, "cores_allowed", m->cores_allowed > 0 ? m->cores_allowed : -1);
     put_ratio(object, "quota_cores", m->quota_cores > 0 ? m->quota_cores : -1);
@@ -352,8 +354,10 @@ static struct json *write_machine(const struct facts_machine *m, const struct fa
     put_count(object, "read_call_bytes", m->rchar_bytes);
     put_count(object, "minor_faults", m->minor_faults);
     put_count(object, "major_faults", m->major_faults);
-    json_put_int(object, "files_looked_at", (int64_t)files->looked_at);
-    json_put_int(object, "files_in_memory", (int64_t)files->in_memory);
+    json_put_int(object, "files_looked_at", (int64_t)f->files.looked_at);
+    json_put_int(object, "files_in_memory", (int64_t)f->files.in_memory);
+    put_seconds(object, "accel_work_s", f->accel.work_ns);
+    put_ratio(object, "accel_busy_ratio", f->accel.busy_ratio);
     return object;
 }
 
@@ -471,7 +475,7 @@ static void write_report(const struct document *d, const struct report_options *
     json_put(root, "threads", write_threads(d));
     json_put(root, "processes", write_processes(d));
     json_put(root, "queues", write_queues(d));
-    json_put(root, "machine", write_machine(&f->machine, &f->files));
+    json_put(root, "machine", write_machine(f));
     json_put(root, "usage", copy_of(json_get(d->model->summary, "usage")));
     json_put(root, "kinds", write_kinds(f));
     json_print(root, 2, out);

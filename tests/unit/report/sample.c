@@ -40,6 +40,7 @@ static struct sample *sample_new(const char *meta, const char *summary)
     s->verdict = (struct verdict){.class_name = "inconclusive", .stage = "", .headline = ""};
     s->facts.split_is_measured = 1;
     s->facts.cpu_residual_ratio = -1;
+    s->facts.accel.busy_ratio = -1;
     return s;
 }
 
@@ -192,6 +193,11 @@ static void set_pipeline_machine(struct sample *s)
         .pool_threads = 1,
         .pool_cores = 0.24,
         .runnable_threads = 1.4};
+    s->facts.accel = (struct facts_accel){.work_ns = 512 * (uint64_t)MS,
+        .is_by_stage = 1,
+        .busy_ratio = 0.14,
+        .used_bytes = 1 << 30,
+        .has_bytes = (uint64_t)8 << 30};
 }
 
 static void set_pipeline_verdict(struct sample *s)
@@ -252,8 +258,10 @@ struct sample *sample_pipeline(void)
     decode->calls += 29751;
     decode->folded =
         (struct facts_folded){.calls = 29751, .own_ns = 2304 * (uint64_t)MS, .max_ns = 1890000};
-    add_stage(s, "infer", 60, split_of(670, 16, TRACE_CAUSE_LOCK, 0), 3428)->library_cpu_ns =
-        800 * MS;
+    struct facts_stage *infer =
+        add_stage(s, "infer", 60, split_of(670, 16, TRACE_CAUSE_LOCK, 0), 3428);
+    infer->library_cpu_ns = 800 * MS;
+    infer->accel_work_ns = 512 * (uint64_t)MS;
     add_stage(s, "load", 120, split_of(22, 0, TRACE_CAUSE_IO, 81), 3428)->bytes = 61 * (uint64_t)MS;
     add_stage(s, "postprocess", 60, split_of(5, 0, TRACE_CAUSE_OTHER, 0), 3428);
     add_stage(s, "wait", 12, split_of(0, 0, TRACE_CAUSE_LOCK, 2602), 3428)->share_ratio =
