@@ -2,6 +2,7 @@
 // What the other files need to know first: what each name stands for, and the samples as series.
 // Called by facts.c before anything else. Threads: one owner.
 #include "analyze/build.h"
+#include "analyze/pictures.h"
 
 #include "base/stats.h"
 
@@ -11,51 +12,6 @@
 static int starts_with(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
-}
-
-// Part of making an image, or about it, but not the making of one. Of libtiff's calls only those
-// that make a whole raster are.
-static int is_image_part(const char *name)
-{
-    static const char *const parts[] = {"eader", "scanline", "_row", "create", "destroy", "abort",
-        "imcount", "set_", "read_info", "read_update", "read_raw", "skip_", "_src", "consume_input",
-        "_output", "avcodec_send", "avcodec_open", "avcodec_close", "avcodec_free", "avcodec_flush",
-        "spng_decoded_image_size", "spng_get", "spng_decode_chunks", "begin_read", "WebPGet",
-        "subtitle", "(sound)", "(no frame)"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(name, parts[i]))
-            return 1;
-    return starts_with(name, "TIFF") && (!strstr(name, "RGBAImage") || strstr(name, "Begin"));
-}
-
-// Begins an image of many calls.
-static int is_image_start(const char *name)
-{
-    return strstr(name, "start_decompress") ||
-           strcmp(name, "spng_decode_image (progressive)") == 0 ||
-           (starts_with(name, "TIFF") && strstr(name, "Open"));
-}
-
-// The call that ends an image of many calls; others of its name do not.
-static int is_image_end(const char *name)
-{
-    static const char *const ends[] = {"png_read_end", "spng_decode_row", "spng_decode_scanline",
-        "TIFFReadDirectory", "TIFFSetDirectory", "TIFFSetSubDirectory", "TIFFClose", "WebPIAppend",
-        "WebPIUpdate"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (strcmp(name, ends[i]) == 0)
-            return 1;
-    return 0;
-}
-
-// What a call of stage `decode` is to images.
-static unsigned image_flag(const char *name)
-{
-    if (is_image_end(name))
-        return NAME_IMAGE_END;
-    if (is_image_start(name))
-        return NAME_IMAGE_START;
-    return is_image_part(name) ? 0 : NAME_IMAGE;
 }
 
 static int is_setup(const char *name)
@@ -96,8 +52,8 @@ static unsigned classify(const struct model *m, const struct model_name *n, cons
         flags |= NAME_WAIT | (is_lock(n->text) ? NAME_LOCK : 0);
     else if (strcmp(stage, "receive") == 0)
         flags |= NAME_RECEIVE;
-    else if (strcmp(stage, "decode") == 0)
-        flags |= image_flag(n->text);
+    else
+        flags |= pictures_flags(stage, n->text);
     if (is_setup(n->text))
         flags |= NAME_SETUP;
     else if (strcmp(stage, "infer") == 0)

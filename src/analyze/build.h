@@ -19,8 +19,10 @@ enum name_flag {
     NAME_ITEM = 256,        // what items are counted at
     NAME_IMAGE_START = 512, // begins one image, for programs that never finish one
     NAME_IMAGE_END = 2048,  // one image, where it says how long that took (TRACE_ATTR_ELAPSED)
-    NAME_TEAM = 4096,       // a piece of a call that another thread had open: no call, no item
-    NAME_OWN = 1024,        // work under a word of the program's own, which tells nothing of it
+    NAME_IMAGE_PART = 8192, // of stage `decode` or `encode`, and none of these
+    NAME_IMAGE_MADE = 16384, // of stage `encode`: what is not a part
+    NAME_TEAM = 4096,        // a piece of a call that another thread had open: no call, no item
+    NAME_OWN = 1024,         // work under a word of the program's own, which tells nothing of it
 };
 
 // What a name stands for, in one place for the walk.

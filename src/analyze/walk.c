@@ -4,6 +4,7 @@
 // splits up by name, whole and within the steady window, outermost calls by stage, and the gaps
 // between the outermost spans. The hot path of the analysis. Threads: one owner.
 #include "analyze/build.h"
+#include "analyze/pictures.h"
 
 // A span that is open where the walk is.
 struct open_span {
@@ -28,6 +29,7 @@ struct walk {
     // Own time of spans that are not wholly in the window, and the part of it that is.
     struct facts_split beyond, cut;
     VEC(struct open_span) path;
+    struct pictures pictures;
 };
 
 static const struct open_span outside_all = {.is_root_fold = 1};
@@ -181,6 +183,19 @@ static void add_file(struct walk *w, const struct model_span *s)
     w->b->f->files.in_memory += (uint32_t)pages->value >= pages->value >> 32;
 }
 
+#define OF_PICTURES                                                                                \
+    (NAME_IMAGE | NAME_IMAGE_START | NAME_IMAGE_END | NAME_IMAGE_PART | NAME_IMAGE_MADE)
+
+static uint64_t pixels_of(struct walk *w, const struct model_span *s, uint64_t pixels)
+{
+    const unsigned flags = w->b->info.at[s->name].flags;
+    if (!(flags & OF_PICTURES))
+        return pixels;
+    const struct pictures_call call = {w->b->m->names.at[s->name].text, flags,
+        model_value_find(w->t, s, TRACE_ATTR_ELAPSED) != NULL};
+    return pictures_pixels(&w->pictures, &call, pixels);
+}
+
 static void add_attrs(struct walk *w, const struct model_span *s, const struct open_span *above,
     struct open_span *here)
 {
@@ -191,8 +206,8 @@ static void add_attrs(struct walk *w, const struct model_span *s, const struct o
     w->b->names.at[s->name].bytes += a->bytes;
     if (a->bytes && !(above->bytes_stages & info->stage_bit))
         stage->bytes += a->bytes;
-    if (pixels && !(above->pixels_stages & info->stage_bit))
-        stage->pixels += pixels;
+    if (!(above->pixels_stages & info->stage_bit))
+        stage->pixels += pixels_of(w, s, pixels);
     add_faults(w, s, above, here);
     if (a->values) {
         add_file(w, s);
@@ -432,6 +447,7 @@ static void walk_thread(struct build *b, uint32_t index, struct walk *w)
     w->next_root_ns = t->end_ns;
     w->beyond = w->cut = (struct facts_split){0};
     w->path.count = 0;
+    w->pictures = (struct pictures){0};
     w->is_unsplit = b->m->processes.at[t->process].split_method == TRACE_SPLIT_NONE;
     for (size_t i = t->spans.count; i > 0; i--)
         take_span(w, (uint32_t)(i - 1));

@@ -34,6 +34,9 @@ def check_host(host):
     spans = [span for span in named(trace, "JxlDecoderProcessInput") if "OUTPUT" in span.values]
     assert [(span.shape, span.values["DTYPE"]) for span in spans] == \
         [((WIDTH, HEIGHT, channels, 0), dtype) for channels, dtype in DECODED], spans
+    # Each of them is told by the one call that completed it, with the time since its first call.
+    whole = [span for span in named(trace, "JxlDecoderProcessInput") if "ELAPSED" in span.values]
+    assert whole == spans and all(span.values["ELAPSED"][0] > 0 for span in whole), whole
     first, second = named(trace, "JxlEncoderProcessOutput")
     assert (first.bytes, first.shape) == (64, None), first
     assert (second.bytes, second.shape) == (made - 64, (WIDTH, HEIGHT, 3, 0)), second

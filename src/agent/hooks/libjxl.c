@@ -4,6 +4,7 @@
 // read, which are the same in all of these. What is set on a coder before it works (the format of
 // the pixels) is kept for the thread's last one. Threads: any.
 #include "agent/hook.h"
+#include "agent/hooks/picture.h"
 #include "agent/library.h"
 
 #include <assert.h>
@@ -29,7 +30,7 @@ struct pixel_format {
 typedef int get_info_fn(const void *decoder, struct basic_info *info);
 static struct library_table library = {.names = {"JxlDecoderGetBasicInfo"}};
 
-enum { STATUS_SUCCESS = 0, STATUS_BASIC_INFO = 0x40, STATUS_FULL_IMAGE = 0x1000 };
+enum { STATUS_SUCCESS = 0, STATUS_ERROR = 1, STATUS_BASIC_INFO = 0x40, STATUS_FULL_IMAGE = 0x1000 };
 
 // By JxlDataType: float, -, 8 bits, 16 bits, -, half.
 static enum trace_dtype dtype_of(int32_t type)
@@ -82,6 +83,7 @@ static void meet_input(const void *encoder, const struct basic_info *info)
 
 static void forget(const void *coder)
 {
+    picture_forget(coder);
     if (met.decoder == coder)
         met.decoder = NULL;
     if (met.encoder == coder)
@@ -135,9 +137,25 @@ static void note_made(
         span_shape(s->token, met.width, met.height, met.channels, 0);
 }
 
-// ---- Reading. ----
-HOOK_NOTED(uintptr_t, JxlDecoderProcessInput, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING,
-    note_decoded(&span, (void *)real, done, decoder), PARAMS(void *decoder), ARGS(decoder))
+// ---- Reading. A picture takes many calls; the one that completes it has the time since the first.
+static void note_progress(const struct hook_span *s, const void *decoder, uintptr_t done)
+{
+    if (!s->token)
+        return;
+    picture_begin(s, decoder);
+    if ((int)done == STATUS_FULL_IMAGE)
+        picture_end(s, decoder, 1);
+    else if ((int)done == STATUS_SUCCESS || (int)done == STATUS_ERROR)
+        picture_forget(decoder); // there is no more
+}
+
+HOOK_NOTED(
+    uintptr_t, JxlDecoderProcessInput, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING,
+    {
+        note_decoded(&span, (void *)real, done, decoder);
+        note_progress(&span, decoder, done);
+    },
+    PARAMS(void *decoder), ARGS(decoder))
 HOOK_NOTED(uintptr_t, JxlDecoderSetInput, "decode", AGENT_FOLD, span_bytes(span.token, n),
     HOOK_NOTHING, PARAMS(void *decoder, const void *bytes, size_t n), ARGS(decoder, bytes, n))
 HOOK_NOTED(uintptr_t, JxlDecoderFlushImage, "decode", AGENT_FOLD_SHORT, HOOK_NOTHING, HOOK_NOTHING,
@@ -182,7 +200,8 @@ TELL(JxlEncoderDestroy, forget(encoder), PARAMS(void *encoder), ARGS(encoder))
 #define LINE(id, attrs) HOOK_LINE(id, #id, attrs)
 #define TOLD(id) HOOK_LINE_UNTIMED(id, #id)
 static const struct hook_function functions[] = {
-    LINE(JxlDecoderProcessInput, HOOK_SHAPE | HOOK_ATTR(DTYPE) | HOOK_ATTR(OUTPUT)),
+    LINE(JxlDecoderProcessInput,
+        HOOK_SHAPE | HOOK_ATTR(DTYPE) | HOOK_ATTR(OUTPUT) | HOOK_ATTR(ELAPSED)),
     LINE(JxlDecoderSetInput, HOOK_BYTES),
     LINE(JxlDecoderFlushImage, 0),
     LINE(JxlEncoderAddImageFrame, HOOK_ATTR(DTYPE) | HOOK_ATTR(INPUT)),
