@@ -13,7 +13,7 @@
 // Where the kernel is always asked: after so long a wait, so many waits of a thread, so much work.
 #define RUNQ_LONG_NS 10000000u
 #define RUNQ_FIRST 32u
-#define RUNQ_WORK_NS 1000000u
+#define RUNQ_WORK_NS 3000000u
 
 struct agent_runq {
     uint64_t told_ns;      // as last told, and what was seen since; UINT64_MAX: not told here

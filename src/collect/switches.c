@@ -14,7 +14,7 @@
 
 #define PUT_NS 500000000u
 // An event costs the target about a microsecond: beyond this many a second it would be felt.
-#define EVENTS_PER_S_LIMIT 40000u
+#define EVENTS_PER_S_LIMIT 20000u
 // Each thread of the target carries two events for each CPU, which the kernel makes and takes away
 // with it: for each event 15 to 25 us of a thread, and 50 of a process. So much may be spent at
 // once, and 1 % of the time.
