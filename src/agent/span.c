@@ -259,12 +259,10 @@ void span_end_noted(uint32_t token, uintptr_t stack, struct agent_thread *t, uin
     span_guard_fast(t, AGENT_FREE);
 }
 
-// Whether the next call of the name is worth a look at its page faults: as its last one was, and
-// where it does not just wait.
+// Whether the next call of the name is worth a look at its page faults: as its last one was.
 static void note_long(const struct agent_frame *f, uint64_t dur)
 {
-    const int may_fault = f->what.cause <= TRACE_CAUSE_IO && !(f->what.flags & AGENT_MARK);
-    const uint8_t is_long = may_fault && dur >= agent.long_ticks;
+    const uint8_t is_long = dur >= agent.long_ticks && !(f->what.flags & AGENT_MARK);
     uint8_t *noted = &agent.long_names[f->what.name % AGENT_NAMES];
     if (__atomic_load_n(noted, __ATOMIC_RELAXED) != is_long)
         __atomic_store_n(noted, is_long, __ATOMIC_RELAXED);
@@ -337,12 +335,15 @@ void span_end_slow(struct agent_thread *t, uint32_t token, uintptr_t stack)
     span_guard(t, AGENT_FREE);
 }
 
+// A call that just waits touches no memory. Asked at its begin: a call that works may get the cause
+// of its waits later, as for its team.
 void span_faults(uint32_t token)
 {
     uint64_t minor;
     uint32_t major;
     int saved_errno = errno;
-    if (!span_frame(token) || agent_is_quiet())
+    const struct agent_frame *f = span_frame(token);
+    if (!f || f->what.cause > TRACE_CAUSE_IO || agent_is_quiet())
         return;
     split_faults(&minor, &major);
     span_value_aux(token, TRACE_ATTR_FAULTS, minor, major);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #define RUN_NS (900 * MS) // that the timed scenarios last
 #define FRAME_NS (20 * MS)
 #define FRAMES 40u
+#define WAITS_MOST 1500u // for a reader to start: half a minute
 #define PAGE_BYTES 4096u
 #define BLOCK_BYTES (1u << 20)
 #define EXIT_UNKNOWN 2 // no such scenario in this build
@@ -214,14 +216,23 @@ static void lockstep(void)
 
 // ---- A source that sets the rate. -------------------------------------------------------------
 
-// The other end of the pipe: a frame at an even rate.
+static int is_taken(void)
+{
+    int waiting_bytes = 0;
+    return ioctl(STDOUT_FILENO, FIONREAD, &waiting_bytes) != 0 || waiting_bytes == 0;
+}
+
+// The other end of the pipe: a frame at an even rate from when the first one was taken. Those that
+// pile up while the reader starts would be read at once.
 static void feed(void)
 {
     const char frame[PAGE_BYTES] = "frame";
     for (uint32_t i = 0; i < FRAMES; i++) {
-        rest(FRAME_NS);
         if (write(STDOUT_FILENO, frame, sizeof frame) < 0)
             exit(1);
+        rest(FRAME_NS);
+        for (uint32_t waits = 0; i == 0 && waits < WAITS_MOST && !is_taken(); waits++)
+            rest(FRAME_NS);
     }
 }
 
