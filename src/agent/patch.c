@@ -12,6 +12,7 @@
 #include "agent/elf_object.h"
 #include "agent/library.h"
 #include "agent/python_gil.h"
+#include "agent/python_shim.h"
 #include "agent/stage_map.h"
 #include "agent/symbols.h"
 
@@ -77,6 +78,7 @@ static int list_object(struct dl_phdr_info *info, size_t length, void *unused)
         stage_map_forget();
         atomic_fetch_add(&library_unloads, 1);
         python_gil_forget();
+        python_shim_forget();
     }
     if (patch.listed_count < OBJECTS_LIMIT)
         patch.listed[patch.listed_count++] = key_of(info);
@@ -241,6 +243,7 @@ static int patch_object(struct dl_phdr_info *info, size_t length, void *unused)
     if (elf_object_read(&o, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0)
         return 0;
     python_gil_see(&o);
+    python_shim_see(&o);
     for (int kind = 0; kind < 2; kind++)
         patch_slots(&o, o.relocations[kind], o.relocation_count[kind]);
     close_constants();
@@ -354,5 +357,6 @@ void patch_report_coverage(void)
         return;
     coverage_report();
     bridge_report_coverage();
+    python_shim_report();
     stage_map_report();
 }

@@ -18,7 +18,7 @@ static int is_setup(const char *name)
 {
     static const char *const parts[] = {
         "CreateSession", "readNet", "LoadModel", "load_model", "InferenceSession", "CreateEnv"};
-    static const char *const starts[] = {"setup", "set-up", "set up", "init"};
+    static const char *const starts[] = {"setup", "set-up", "set up", "init", "import "};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(name, parts[i]))
             return 1;

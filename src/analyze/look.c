@@ -98,12 +98,13 @@ const struct facts_stage *look_largest(const struct facts *f)
 
 const char *look_subject(struct arena *a, const char *stage)
 {
-    static const char *const words[][2] = {{"load", "Loading"}, {"receive", "Receiving"},
-        {"decode", "Decoding"}, {"convert", "Colour conversion"}, {"preprocess", "Preprocessing"},
-        {"transfer", "Copying to the device"}, {"enqueue", "Queueing work for the device"},
-        {"infer", "Inference"}, {"postprocess", "Postprocessing"}, {"track", "Tracking"},
-        {"draw", "Drawing"}, {"encode", "Encoding"}, {"save", "Saving"}, {"send", "Sending"},
-        {"wait", "Waiting"}, {"", "Code outside the known stages"}};
+    static const char *const words[][2] = {{"setup", "Setting up"}, {"load", "Loading"},
+        {"receive", "Receiving"}, {"decode", "Decoding"}, {"convert", "Colour conversion"},
+        {"preprocess", "Preprocessing"}, {"transfer", "Copying to the device"},
+        {"enqueue", "Queueing work for the device"}, {"infer", "Inference"},
+        {"postprocess", "Postprocessing"}, {"track", "Tracking"}, {"draw", "Drawing"},
+        {"encode", "Encoding"}, {"save", "Saving"}, {"send", "Sending"}, {"wait", "Waiting"},
+        {"", "Code outside the known stages"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i][0], stage) == 0)
             return words[i][1];

@@ -11,7 +11,7 @@ const struct bridges_row bridges_rows[] = {
 };
 _Static_assert(sizeof bridges_rows / sizeof *bridges_rows + 2 <= BRIDGES_VARIABLES, "room for all");
 
-static int is_off(const char *name, const char *const *no_hooks, size_t no_hook_count)
+int bridges_is_off(const char *name, const char *const *no_hooks, size_t no_hook_count)
 {
     for (size_t i = 0; i < no_hook_count; i++)
         if (strcmp(no_hooks[i], name) == 0)
@@ -24,7 +24,7 @@ void bridges_variables(const char *agent, const char *const *no_hooks, size_t no
 {
     size_t n = 0;
     for (size_t i = 0; bridges_rows[i].name; i++)
-        if (!is_off(bridges_rows[i].name, no_hooks, no_hook_count))
+        if (!bridges_is_off(bridges_rows[i].name, no_hooks, no_hook_count))
             out[n++] = (struct launch_variable){bridges_rows[i].variable, agent};
     out[n] = (struct launch_variable){NULL, NULL};
 }

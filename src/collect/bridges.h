@@ -16,6 +16,9 @@ struct bridges_row {
 };
 extern const struct bridges_row bridges_rows[]; // ends with a name of NULL
 
+// Whether the set `name` is one of `no_hooks`.
+int bridges_is_off(const char *name, const char *const *no_hooks, size_t no_hook_count);
+
 // The variables of all bridges but those in `no_hooks`, each with `agent` (a path, borrowed), ended
 // by a name of NULL.
 void bridges_variables(const char *agent, const char *const *no_hooks, size_t no_hook_count,

@@ -127,11 +127,12 @@ static int environment_init(struct environment *env, const struct launch_options
         count++;
     while (o->variables && o->variables[more].name)
         more++;
-    env->at = calloc(count + more + 3, sizeof *env->at);
+    env->at = calloc(count + more + 4, sizeof *env->at);
     if (!env->at)
         return -1;
     for (size_t i = 0; i < count; i++) {
         int is_replaced = (o->agent_path && is_variable(environ[i], "LD_PRELOAD")) ||
+                          (o->python_path && is_variable(environ[i], "PYTHONPATH")) ||
                           is_variable(environ[i], "LIGHTMETER_RUN_DIR");
         if (!is_replaced)
             env->at[env->n++] = environ[i];
@@ -143,6 +144,8 @@ static int environment_init(struct environment *env, const struct launch_options
         if (failed)
             return -1;
     }
+    if (o->python_path && environment_add(env, "PYTHONPATH", o->python_path) < 0)
+        return -1;
     for (size_t i = 0; i < more; i++)
         if (!getenv(o->variables[i].name) &&
             environment_add(env, o->variables[i].name, o->variables[i].value) < 0)

@@ -34,10 +34,11 @@ struct launch_variable {
 };
 
 struct launch_options {
-    char *const *argv;      // ended by NULL
-    const char *agent_path; // library to preload, as LD_PRELOAD names it; NULL: none
-    const char *asan;       // runtime that must come before it, "" none
-    const char *run_dir;    // value of LIGHTMETER_RUN_DIR
+    char *const *argv;       // ended by NULL
+    const char *agent_path;  // library to preload, as LD_PRELOAD names it; NULL: none
+    const char *asan;        // runtime that must come before it, "" none
+    const char *run_dir;     // value of LIGHTMETER_RUN_DIR
+    const char *python_path; // value of PYTHONPATH; NULL: as it is
     const struct launch_variable *variables; // ended by a name of NULL; NULL: none
     // Called in the launcher with the target's pid before its image runs; NULL: nothing to do.
     void (*ready_fn)(void *context, pid_t pid);

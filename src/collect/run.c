@@ -9,6 +9,7 @@
 #include "collect/handover.h"
 #include "collect/launch.h"
 #include "collect/preload.h"
+#include "collect/python_shim.h"
 #include "collect/session.h"
 #include "collect/target.h"
 #include "trace/rundir.h"
@@ -263,17 +264,24 @@ static int launch(struct session *s, pid_t *pid, struct err *e)
             buf_text(&s->agent_file), s->options->no_hooks, s->options->no_hook_count, variables);
     if (s->options->opencv_trace)
         bridges_variables_opencv(buf_text(&s->opencv.prefix), variables);
+    struct buf python_path = {0};
+    const int has_shim =
+        agent_path(s) &&
+        !bridges_is_off("python", s->options->no_hooks, s->options->no_hook_count) &&
+        python_shim_path(buf_text(&s->agent_file), getenv("PYTHONPATH"), &python_path);
     const struct launch_options options = {
         .argv = s->options->argv,
         .agent_path = agent_path(s),
         .asan = s->target.asan,
         .run_dir = buf_text(&s->dir),
+        .python_path = has_shim ? buf_text(&python_path) : NULL,
         .found_path = s->target.path,
         .ready_fn = follow_switches,
         .ready_context = s,
         .variables = variables,
     };
     int status = launch_start(&options, &s->signals, pid, e);
+    buf_fini(&python_path);
     return status < 0 ? COLLECT_FAILED : status;
 }
 

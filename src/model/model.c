@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const model_stage_words[] = {"load", "receive", "decode", "convert", "preprocess",
-    "transfer", "enqueue", "infer", "postprocess", "track", "draw", "encode", "save", "send",
-    "wait", NULL};
+const char *const model_stage_words[] = {"setup", "load", "receive", "decode", "convert",
+    "preprocess", "transfer", "enqueue", "infer", "postprocess", "track", "draw", "encode", "save",
+    "send", "wait", NULL};
 
 // Open addressing over both tables; a slot holds an index + 1.
 struct model_index {

@@ -40,6 +40,7 @@ static const char *const hook_sets[] = {
 #include "agent/bridges/registry.def"
 #include "agent/hooks/registry.def"
 #undef ROW
+    "python",
     NULL,
 };
 

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HTTP by the standard library, and what stands on it (urllib, requests)."""
+from lightmeter._shim import NET
+
+
+def wrap(name, module, wrapper):
+    if name == "http.client":
+        wrapper.functions(module.HTTPConnection, "receive", "connect getresponse", cause=NET)
+        wrapper.functions(module.HTTPConnection, "send", "request", cause=NET)
+        wrapper.functions(module.HTTPResponse, "receive", "read readinto", cause=NET)
+    elif name == "urllib.request":
+        wrapper.functions(module, "receive", "urlopen urlretrieve", cause=NET)
+    else:
+        wrapper.function(module.Session, "request", "receive", cause=NET)
