@@ -16,6 +16,7 @@ const char *const doctor_hook_sets[] = {
 #include "agent/bridges/registry.def"
 #include "agent/hooks/registry.def"
 #undef ROW
+    "python",
     NULL,
 };
 

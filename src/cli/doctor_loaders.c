@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes of programs below the target that the preloaded library is not built for: their
-// loaders read the same LD_PRELOAD. Asks the 32-bit loader of this machine itself, which runs no
-// program. Called by `doctor`. Changes nothing. Threads: one owner.
+// What comes of programs below the target that the preloaded library alone does not see into, or is
+// not built for: their loaders read the same LD_PRELOAD. Asks the 32-bit loader of this machine
+// itself, which runs no program. Called by `doctor`. Changes nothing. Threads: one owner.
 #include "cli/doctor.h"
 
 #include "collect/preload.h"
+#include "collect/python_shim.h"
 #include "collect/run.h"
 
 #include <fcntl.h>
@@ -101,6 +102,20 @@ static void check_musl(struct doctor *d, int is_token)
     buf_puts(&row->advice, ADVICE_WHOLE);
 }
 
+static void check_python(struct doctor *d, const char *agent)
+{
+    struct buf path = {0};
+    const int is_there = python_shim_path(agent, NULL, &path);
+    struct doctor_row *row = doctor_add(d, "Python code", is_there ? DOCTOR_WORKS : DOCTOR_LIMITED);
+    buf_puts(&row->what,
+        is_there ? "its calls into libraries are followed in CPython 3.8 and later"
+                 : "only what native libraries do is seen: there is no shim beside " PRELOAD_FILE);
+    if (!is_there)
+        buf_puts(&row->advice, "build with Python's headers (Debian: libpython3-dev), in a folder "
+                               "without a colon in its path");
+    buf_fini(&path);
+}
+
 void doctor_check_loaders(struct doctor *d)
 {
     struct buf agent = {0}, name = {0};
@@ -111,6 +126,7 @@ void doctor_check_loaders(struct doctor *d)
         check_32(d, buf_text(&agent), buf_text(&name), is_token);
 #endif
         check_musl(d, is_token);
+        check_python(d, buf_text(&agent));
     }
     buf_fini(&agent);
     buf_fini(&name);

@@ -5,21 +5,27 @@
 #include <string.h>
 #include <unistd.h>
 
-int python_shim_path(const char *agent, const char *old, struct buf *out)
+static int has_file(const char *folder, const char *name)
 {
     struct buf file = {0};
-    const char *slash = strrchr(agent, '/');
-    buf_add(&file, agent, slash ? (size_t)(slash - agent) : 0);
-    buf_puts(&file, "/python");
-    const size_t folder_bytes = file.length_bytes;
-    buf_puts(&file, "/sitecustomize.py");
-    // A colon in the path would end it early.
-    const int is_there =
-        slash && access(buf_text(&file), R_OK) == 0 && !strchr(buf_text(&file), ':');
-    if (is_there) {
-        buf_add(out, buf_text(&file), folder_bytes);
-        buf_printf(out, "%s%s", old && *old ? ":" : "", old ? old : "");
-    }
+    buf_printf(&file, "%s/%s", folder, name);
+    const int is_there = access(buf_text(&file), R_OK) == 0;
     buf_fini(&file);
+    return is_there;
+}
+
+int python_shim_path(const char *agent, const char *old, struct buf *out)
+{
+    struct buf folder = {0};
+    const char *slash = strrchr(agent, '/');
+    buf_add(&folder, agent, slash ? (size_t)(slash - agent) : 0);
+    buf_puts(&folder, "/python");
+    const char *path = buf_text(&folder);
+    // A colon in the path would end it early.
+    const int is_there = slash && !strchr(path, ':') && has_file(path, "sitecustomize.py") &&
+                         has_file(path, "_lightmeter.abi3.so");
+    if (is_there)
+        buf_printf(out, "%s%s%s", path, old && *old ? ":" : "", old ? old : "");
+    buf_fini(&folder);
     return is_there;
 }
