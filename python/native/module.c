@@ -28,12 +28,21 @@ static PyObject *cover(PyObject *module, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+// PY_VERSION_HEX of the interpreter that runs this, or 0.
+static uint64_t version_hex(void)
+{
+    PyObject *value = PySys_GetObject("hexversion");
+    const unsigned long version = value ? PyLong_AsUnsignedLong(value) : 0;
+    PyErr_Clear();
+    return version;
+}
+
 static PyObject *is_up(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
     if (native_calls)
-        native_calls->is_up();
+        native_calls->is_up(version_hex(), (uintptr_t)dlsym(RTLD_DEFAULT, "_PyRuntime"));
     Py_RETURN_NONE;
 }
 

@@ -24,8 +24,9 @@ struct lm_calls {
     void (*cover)(const char *library, const char *hooks, const char *status, const char *why);
     // Whether the user switched the set off.
     int (*is_off)(const char *hooks);
-    // The shim is at work in this process.
-    void (*is_up)(void);
+    // The shim is at work in this process, in a CPython of that PY_VERSION_HEX with its _PyRuntime
+    // there (0: not known).
+    void (*is_up)(uint64_t version, uintptr_t runtime);
 };
 
 #endif

@@ -9,6 +9,7 @@
 #include "agent/hook.h"
 #include "agent/names.h"
 #include "agent/patch.h"
+#include "agent/python_shim.h"
 #include "agent/split.h"
 #include "trace/names.h"
 
@@ -86,6 +87,7 @@ static int open_process_file(uint64_t flags)
         .clock_is_tsc = (uint32_t)agent.clock_is_tsc,
         .text_length_bytes = PROCESS_FILE_BYTES - sizeof *p,
         .flags = flags};
+    python_shim_announce(p);
     __atomic_store_n(&p->magic, TRACE_PROCESS_MAGIC, __ATOMIC_RELEASE);
     agent.process = p;
     names_write_all();

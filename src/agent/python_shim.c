@@ -25,6 +25,8 @@ static const struct {
 
 static _Atomic uintptr_t found[FLAGS];
 static _Atomic int has_interpreter, is_up;
+static uint64_t up_version;
+static uintptr_t up_runtime;
 
 void python_shim_see(const struct elf_object *o)
 {
@@ -41,9 +43,19 @@ void python_shim_forget(void)
     has_interpreter = 0;
 }
 
-void python_shim_is_up(void)
+void python_shim_is_up(uint64_t version, uintptr_t runtime)
 {
     is_up = 1;
+    up_version = version;
+    up_runtime = runtime;
+    if (agent_thread_open() && agent.process)
+        python_shim_announce(agent.process);
+}
+
+void python_shim_announce(struct trace_process *p)
+{
+    p->python_runtime = up_runtime;
+    __atomic_store_n(&p->python_version, up_runtime ? up_version : 0, __ATOMIC_RELEASE);
 }
 
 // The interpreter may have been unloaded since; the kernel looks first.

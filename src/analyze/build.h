@@ -145,6 +145,9 @@ void build_thread_root(struct build *b, struct facts_thread *t, const struct wal
 // stages.c: who carries items; stages, names, unattributed, reconciliation.
 void build_stages(struct build *b);
 
+// lines.c: lines of Python code; after the stages.
+void build_lines(struct build *b);
+
 // queues.c, machine.c
 void build_queues(struct build *b);
 void build_machine(struct build *b);

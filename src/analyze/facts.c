@@ -39,6 +39,7 @@ struct facts *facts_new(const struct model *m, const struct facts_options *optio
     build_accel(&b);
     build_startup(&b);
     build_stages(&b);
+    build_lines(&b);
     build_queues(&b);
     build_scheduler(&b);
     build_machine(&b);
@@ -54,6 +55,7 @@ void facts_free(struct facts **f)
     vec_fini(&(*f)->names);
     vec_fini(&(*f)->threads);
     vec_fini(&(*f)->queues);
+    vec_fini(&(*f)->lines);
     free(*f);
     *f = NULL;
 }

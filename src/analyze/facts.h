@@ -110,6 +110,16 @@ struct facts_queue {
     double occupancy_ratio; // share of steady time with at least one element
 };
 
+// A line of the program's own Python code, as samples of the stacks of threads with items saw it in
+// the steady window.
+struct facts_line {
+    const struct model_place *place;
+    uint32_t stage;      // that was open; MODEL_NONE: none
+    const char *meaning; // then: the stage that it is, by those before and after it; "" not known
+    uint64_t samples;
+    double wall_ns, share_ratio; // of the steady time of these threads, an estimate by the samples
+};
+
 struct facts_machine {
     double cores_allowed;   // by affinity and quota
     double quota_cores;     // 0: none
@@ -181,6 +191,8 @@ struct facts {
     VEC(struct facts_name) names;   // by own time, largest first
     VEC(struct facts_thread) threads;
     VEC(struct facts_queue) queues;
+    VEC(struct facts_line) lines; // by time, largest first
+    uint64_t line_samples;
     struct facts_split unattributed; // of item-carrying threads, steady
     double unattributed_ratio;
     uint32_t item_threads;     // item-carrying threads

@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+// A line outside of all stages is worth naming when it was seen so often, and is so much of them.
+#define HOT_SAMPLES 20u
+#define HOT_RATIO 0.25
+
 // Of the allowed cores: what others must have, and the run itself must not have, to be crowded out;
 // and how much of its threads' time must be spent waiting for a core.
 #define LOOK_OTHERS_RATIO 0.25
@@ -96,8 +100,25 @@ const struct facts_stage *look_largest(const struct facts *f)
     return best;
 }
 
-const char *look_subject(struct arena *a, const char *stage)
+const struct facts_line *look_hot(const struct facts *f)
 {
+    for (size_t i = 0; i < f->lines.count; i++) {
+        const struct facts_line *line = &f->lines.at[i];
+        if (line->stage == MODEL_NONE)
+            return line->samples >= HOT_SAMPLES &&
+                           line->share_ratio >= HOT_RATIO * f->unattributed_ratio
+                       ? line
+                       : NULL;
+    }
+    return NULL;
+}
+
+const char *look_subject(struct arena *a, const struct facts *f, const char *stage)
+{
+    const struct facts_line *hot = *stage ? NULL : look_hot(f);
+    if (hot)
+        return arena_printf(a, "Your own code, most of it at %s (%s),",
+            model_place_text(a, hot->place), hot->place->function);
     static const char *const words[][2] = {{"setup", "Setting up"}, {"load", "Loading"},
         {"receive", "Receiving"}, {"decode", "Decoding"}, {"convert", "Colour conversion"},
         {"preprocess", "Preprocessing"}, {"transfer", "Copying to the device"},
@@ -177,4 +198,26 @@ void look_add_cores(const struct facts *f, struct arena *a, struct finding *out,
     else
         look_add(a, out, e, "the program used %.2f cores (%s); how many it may use is not known",
             m->cpu_used_cores, how);
+}
+
+const char *look_hot_text(const struct facts *f, struct arena *a)
+{
+    const struct facts_line *hot = look_hot(f);
+    if (!hot)
+        return NULL;
+    return arena_printf(a, "%d %% of the time is line %u of %s, in %s%s%s (by %llu samples)",
+        look_percent(hot->share_ratio), hot->place->line, hot->place->file, hot->place->function,
+        *hot->meaning ? ", by its place " : "", hot->meaning, (unsigned long long)hot->samples);
+}
+
+const char *look_hot_advice(const struct facts *f, struct arena *a)
+{
+    const struct facts_line *hot = look_hot(f);
+    if (!hot)
+        return "Name your own functions as stages (--stage-map FILE, or LM_STAGE in the code): "
+               "most of the time is in none.";
+    return arena_printf(a,
+        "Look at %s, in %s: if it is a loop of Python over numbers or pixels, let NumPy or OpenCV "
+        "do it.",
+        model_place_text(a, hot->place), hot->place->function);
 }

@@ -34,7 +34,16 @@ const char *look_stage(const struct facts *f, const struct facts_thread *t);
 const struct facts_stage *look_largest(const struct facts *f);
 
 // "Decoding", "Inference", "Stage 'x'", "Code outside the known stages" for "".
-const char *look_subject(struct arena *a, const char *stage);
+const char *look_subject(struct arena *a, const struct facts *f, const char *stage);
+
+// The line that most of the time outside of all stages belongs to; NULL: none stands out, or no
+// lines are known.
+const struct facts_line *look_hot(const struct facts *f);
+
+// The evidence for that line (NULL: there is none), and what to do about time outside of all
+// stages.
+const char *look_hot_text(const struct facts *f, struct arena *a);
+const char *look_hot_advice(const struct facts *f, struct arena *a);
 
 int look_percent(double ratio);
 const char *look_duration(struct arena *a, double ns); // "1.2 s", "35 ms", "80 us"

@@ -163,12 +163,15 @@ static void add_overview(const struct facts *f, struct verdict *v)
     if (s)
         add_evidence(v, EVIDENCE_MEASURED, s->share_ratio, "ratio",
             arena_printf(v->arena, "%s is the largest stage: %d %% of the time",
-                look_subject(v->arena, f->model->stages.at[s->stage].text),
+                look_subject(v->arena, f, f->model->stages.at[s->stage].text),
                 look_percent(s->share_ratio)));
     if (f->unattributed_ratio > 0.2)
         add_evidence(v, EVIDENCE_MEASURED, f->unattributed_ratio, "ratio",
             arena_printf(v->arena, "%d %% of the time lies outside the known stages",
                 look_percent(f->unattributed_ratio)));
+    if (look_hot(f))
+        add_evidence(
+            v, EVIDENCE_ESTIMATED, look_hot(f)->share_ratio, "ratio", look_hot_text(f, v->arena));
     if (t)
         add_evidence(v, EVIDENCE_MEASURED, look_cpu_ratio(f, t), "ratio",
             arena_printf(v->arena,
@@ -185,10 +188,10 @@ static const char *headline_start(const struct facts *f, struct arena *a)
     const struct facts_stage *s = look_largest(f);
     if (s && s->share_ratio >= f->unattributed_ratio)
         return arena_printf(a, "%s is %d %% of the time",
-            look_subject(a, f->model->stages.at[s->stage].text), look_percent(s->share_ratio));
+            look_subject(a, f, f->model->stages.at[s->stage].text), look_percent(s->share_ratio));
     if (f->unattributed_ratio > 0)
-        return arena_printf(
-            a, "%s is %d %% of the time", look_subject(a, ""), look_percent(f->unattributed_ratio));
+        return arena_printf(a, "%s is %d %% of the time", look_subject(a, f, ""),
+            look_percent(f->unattributed_ratio));
     return "No stage was seen at work";
 }
 
@@ -211,9 +214,7 @@ static void add_what_decides(
             "Say what an item is (--item-stage STAGE), or mark items with lm_item_end: "
             "start-up can then be told from the steady state.";
     if (f->unattributed_ratio > 0.5)
-        *vec_push(&v->how) =
-            "Name your own functions as stages (--stage-map FILE, or LM_STAGE in the "
-            "code): most of the time is in none.";
+        *vec_push(&v->how) = look_hot_advice(f, v->arena);
     if (f->machine.cores_allowed <= 0)
         *vec_push(&v->how) =
             "Record again with this version: the trace does not say how many cores the "

@@ -66,9 +66,16 @@ static int has_ended(const struct follow *f)
 int follow_flush_samples(struct follow *f, struct err *e)
 {
     const struct trace_block_id id = {.type = TRACE_BLOCK_SAMPLES};
+    const struct buf *texts = python_stacks_texts(f->stacks);
     size_t count = sampler_pending(f->sampler);
-    int result = trace_pack_block(
-        f->pack, &id, sampler_records(f->sampler), count * sizeof(struct trace_sample), e);
+    int result =
+        texts->length_bytes ? trace_pack_block(f->pack, &id, texts->at, texts->length_bytes, e) : 0;
+    if (result == 0) {
+        // A ring drops them together.
+        python_stacks_clear(f->stacks, f->ring->keep_ns != 0);
+        result = trace_pack_block(
+            f->pack, &id, sampler_records(f->sampler), count * sizeof(struct trace_sample), e);
+    }
     // They wait while the disk is full, but not for ever.
     if (result == 0 || count > WAITING_RECORDS_LIMIT) {
         f->lost_samples += result == 0 ? 0 : count;
@@ -148,17 +155,27 @@ static int wait_ms(uint64_t ns)
     return (int)((ns + 999999) / 1000000);
 }
 
+// What the launcher does in turns, but for the stacks.
+static void step(struct follow *f, uint64_t now_ns)
+{
+    handover_beat(f->control, now_ns);
+    const uint64_t due_ns = sampler_step(f->sampler, now_ns);
+    switches_step(f->switches, now_ns, f->sampler);
+    const int more = pack_step(f, now_ns);
+    f->step_due_ns = more ? now_ns : now_ns + (due_ns < STEP_NS ? due_ns : STEP_NS);
+}
+
 void follow_target(struct follow *f)
 {
     uint64_t now_ns = clock_mono_ns();
     f->flush_due_ns = now_ns + FLUSH_NS;
     while (!has_ended(f)) {
-        handover_beat(f->control, now_ns);
-        uint64_t due_ns = sampler_step(f->sampler, now_ns);
-        switches_step(f->switches, now_ns, f->sampler);
-        int more = pack_step(f, now_ns);
+        if (now_ns >= f->step_due_ns)
+            step(f, now_ns);
+        const uint64_t stacks_ns = python_stacks_step(f->stacks, now_ns, f->sampler);
+        const uint64_t step_ns = f->step_due_ns > now_ns ? f->step_due_ns - now_ns : 0;
         struct pollfd poll_fd = {.fd = f->signals->fd, .events = POLLIN};
-        poll(&poll_fd, 1, more ? 0 : wait_ms(due_ns < STEP_NS ? due_ns : STEP_NS));
+        poll(&poll_fd, 1, wait_ms(stacks_ns < step_ns ? stacks_ns : step_ns));
         read_signals(f);
         now_ns = clock_mono_ns();
     }

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "collect/launch.h"
 #include "collect/procs.h"
+#include "collect/python_stacks.h"
 #include "collect/ring.h"
 #include "collect/sample.h"
 #include "collect/switches.h"
@@ -27,6 +28,7 @@ struct follow {
     struct procs *procs;
     struct sampler *sampler;
     struct switches *switches; // NULL: none
+    struct python_stacks *stacks;
     struct ring *ring;
     const struct trace_clock *clock;
     struct trace_control *control; // see collect/handover.h
@@ -44,7 +46,7 @@ struct follow {
     uint64_t trouble_ns;   // when, after the start
     uint64_t lost_samples; // of /proc, that could not be written
     // Own state:
-    uint64_t flush_due_ns, retry_ns;
+    uint64_t step_due_ns, flush_due_ns, retry_ns;
     uint32_t control_now;
     uint64_t crowd_step;
     uint64_t file_bytes; // of the trace after the last step

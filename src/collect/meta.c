@@ -162,6 +162,14 @@ static struct json *trace_new(const struct follow *f)
     return trace;
 }
 
+static struct json *stacks_new(const struct python_stacks *s)
+{
+    struct json *stacks = json_object();
+    json_put_int(stacks, "taken", (int64_t)python_stacks_taken(s));
+    json_put_string(stacks, "missing", python_stacks_missing(s));
+    return stacks;
+}
+
 static struct json *processes_new(const struct procs *p)
 {
     struct json *list = json_array();
@@ -192,6 +200,7 @@ struct json *summary_new(const struct summary_facts *s)
     json_put(summary, "usage", usage_new(&s->follow->usage));
     json_put(summary, "launcher", launcher_new(s));
     json_put(summary, "trace", trace_new(s->follow));
+    json_put(summary, "python_stacks", stacks_new(s->follow->stacks));
     json_put(summary, "processes", processes_new(s->follow->procs));
     return summary;
 }

@@ -196,6 +196,7 @@ static int open_early(struct session *s, struct err *e)
         return -1;
     procs_init(&s->procs, s->dir_fd, buf_text(&s->dir), s->clock.is_tsc);
     s->sampler = sampler_new(&s->procs, s->clock.is_tsc);
+    s->stacks = python_stacks_new(s->dir_fd);
     if (!s->options->no_scheduler)
         s->switches = switches_open(&s->switches_missing);
     else
@@ -306,6 +307,7 @@ int collect_run(const struct collect_options *o, struct collect_result *r, struc
         .procs = &s.procs,
         .sampler = s.sampler,
         .switches = s.switches,
+        .stacks = s.stacks,
         .ring = &s.ring,
         .clock = &s.clock,
         .control = s.control,

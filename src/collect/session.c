@@ -261,6 +261,7 @@ void session_fini(struct session *s)
     trace_pack_leave(&s->pack);
     switches_close(&s->switches);
     sampler_free(&s->sampler);
+    python_stacks_free(&s->stacks);
     if (s->procs.all.count || s->procs.announced.count)
         procs_fini(&s->procs);
     handover_close(&s->control);

@@ -33,6 +33,7 @@ struct session {
     uint64_t dir_limit_bytes;
     struct procs procs;
     struct sampler *sampler;
+    struct python_stacks *stacks;
     struct switches *switches;   // NULL: not followed
     struct err switches_missing; // why not
     int is_switches_lost;        // META says they are followed, but then they could not be

@@ -52,12 +52,46 @@ static void add_coverage(struct load_process *p, struct model *m, const struct t
     c->process = p ? p->index : MODEL_NONE;
 }
 
+// The next of the fields of a text, each ended by a NUL; NULL: there is none.
+static const char *next_field(struct model *m, const char **at, const char *end)
+{
+    const char *field = *at, *nul = field < end ? memchr(field, 0, (size_t)(end - field)) : NULL;
+    if (!nul)
+        return NULL;
+    *at = nul + 1;
+    const size_t length_bytes = (size_t)(nul - field);
+    return arena_strndup(
+        m->arena, field, length_bytes < TEXT_LIMIT_BYTES ? length_bytes : TEXT_LIMIT_BYTES);
+}
+
+static void add_stack(struct model *m, const struct trace_text *text)
+{
+    const char *at = (const char *)(text + 1), *end = at + text->length_bytes;
+    struct model_stack stack = {text->subject, (uint32_t)m->places.count, 0};
+    // Numbers only grow; others are damage.
+    if (m->stacks.count && vec_last(&m->stacks)->number >= stack.number)
+        return;
+    for (;;) {
+        const char *function = next_field(m, &at, end), *file = next_field(m, &at, end),
+                   *line = next_field(m, &at, end);
+        if (!function || !file || !line)
+            break;
+        *vec_push(&m->places) =
+            (struct model_place){function, file, (uint32_t)strtoul(line, NULL, 10)};
+        stack.count++;
+    }
+    if (stack.count)
+        *vec_push(&m->stacks) = stack;
+}
+
 void load_process_text(struct load_process *p, struct model *m, const struct trace_text *text)
 {
     if (text->use == TRACE_TEXT_NAME && p)
         add_name(p, m, text);
     else if (text->use == TRACE_TEXT_COVERAGE)
         add_coverage(p, m, text);
+    else if (text->use == TRACE_TEXT_STACK)
+        add_stack(m, text);
     else if (text->use == TRACE_TEXT_NOTE)
         *vec_push(&m->notes) = copy_field(m, text, 0);
     else if (text->use == TRACE_TEXT_THREAD && p)

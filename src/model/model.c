@@ -64,6 +64,8 @@ void model_free(struct model **m)
     vec_fini(&model->queues);
     vec_fini(&model->counts);
     vec_fini(&model->samples);
+    vec_fini(&model->places);
+    vec_fini(&model->stacks);
     vec_fini(&model->coverage);
     vec_fini(&model->notes);
     free(model->index->names);
@@ -248,4 +250,54 @@ void model_finish(struct model *m)
         extend(m, vec_last(&m->items)->at_ns);
     if (m->queues.count)
         extend(m, vec_last(&m->queues)->at_ns);
+}
+
+const struct model_stack *model_stack_find(const struct model *m, uint64_t number)
+{
+    size_t low = 0, high = m->stacks.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (m->stacks.at[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->stacks.count && m->stacks.at[low].number == number ? &m->stacks.at[low] : NULL;
+}
+
+// The file with its folder, where that tells more than the path's end.
+static const char *file_text(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *from = slash;
+    if (!slash)
+        return path;
+    const int is_library = strstr(path, "/lib/python3.") || strstr(path, "-packages/");
+    while (is_library && from > path && from[-1] != '/')
+        from--;
+    return is_library ? from : slash + 1;
+}
+
+const char *model_place_text(struct arena *a, const struct model_place *p)
+{
+    return arena_printf(a, "%s:%u", file_text(p->file), p->line);
+}
+
+// Folded calls do not fill their time: such a span counts where they were most of it.
+static int is_in(const struct model_span *s, int64_t at_ns)
+{
+    return s->start_ns <= at_ns && (!s->is_fold || s->self_ns > s->dur_ns / 2);
+}
+
+uint32_t model_stage_at(
+    const struct model *m, const struct model_thread *t, int64_t at_ns, size_t *next)
+{
+    while (*next < t->spans.count &&
+           t->spans.at[*next].start_ns + (int64_t)t->spans.at[*next].dur_ns <= at_ns)
+        ++*next;
+    // What encloses the first span that ends later, or it itself.
+    for (uint32_t i = *next < t->spans.count ? (uint32_t)*next : MODEL_NONE; i != MODEL_NONE;
+         i = t->spans.at[i].parent)
+        if (is_in(&t->spans.at[i], at_ns))
+            return m->names.at[t->spans.at[i].name].stage;
+    return MODEL_NONE;
 }

@@ -135,6 +135,18 @@ struct model_sample {
     enum trace_metric metric;
 };
 
+// A frame of Python code: where a thread was. `line` 0: not known.
+struct model_place {
+    const char *function, *file;
+    uint32_t line;
+};
+
+// A stack of them, outermost first: places.at[first .. first + count - 1].
+struct model_stack {
+    uint32_t number; // that samples of TRACE_METRIC_PYTHON_STACK have as value
+    uint32_t first, count;
+};
+
 struct model_coverage {
     const char *library; // "libjpeg.so.62"
     const char *hooks;   // the hook set: "libjpeg"
@@ -160,6 +172,8 @@ struct model {
     VEC(struct model_queue_event) queues;   // ordered by time
     VEC(struct model_counter_event) counts; // ordered by time
     VEC(struct model_sample) samples;       // ordered by time
+    VEC(struct model_place) places;
+    VEC(struct model_stack) stacks; // ordered by number
     VEC(struct model_coverage) coverage;
     VEC(const char *) notes;
     struct model_index *index; // finds names and stages by text; private to model.c
@@ -176,6 +190,17 @@ uint32_t model_name_id(
 
 // The name that stands for the waiting call `wait` within the stage `stage`.
 uint32_t model_name_within(struct model *m, uint32_t wait, uint32_t stage);
+
+// The stack of that number; NULL: there is none.
+const struct model_stack *model_stack_find(const struct model *m, uint64_t number);
+
+// The stage of the innermost span that the thread had open at a time; MODEL_NONE: none. `next` is 0
+// at first, and kept for a later time of the same thread.
+uint32_t model_stage_at(
+    const struct model *m, const struct model_thread *t, int64_t at_ns, size_t *next);
+
+// "detect.py:41"; of a library's file with its folder, "json/decoder.py:355".
+const char *model_place_text(struct arena *a, const struct model_place *p);
 
 // The stage words of the product, ended by NULL.
 extern const char *const model_stage_words[];

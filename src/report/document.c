@@ -172,6 +172,7 @@ struct document *document_new(
     document_fill_verdict(d);
     document_fill_numbers(d);
     document_fill_stages(d);
+    document_fill_lines(d);
     document_fill_details(d);
     document_fill_coverage(d);
     return d;

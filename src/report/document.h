@@ -106,6 +106,7 @@ void document_fill_verdict(struct document *d);  // title, headline, evidence, w
 void document_fill_numbers(struct document *d);  // items, rates, windows, the machine
 void document_fill_stages(struct document *d);   // the table of stages, and how it adds up
 void document_fill_details(struct document *d);  // calls, latencies, threads, queues
+void document_fill_lines(struct document *d);    // the program's own Python code
 void document_fill_coverage(struct document *d); // what was seen, what not, and how
 
 // The data behind blocks.

@@ -169,4 +169,7 @@ void document_find_gaps(struct document *d)
     const char *why = json_get_string(collection, "scheduler_missing", "");
     if (*why)
         add_gap(d, "the scheduler's own account of waiting", why);
+    why = json_get_string(json_get(d->model->summary, "python_stacks"), "missing", "");
+    if (*why)
+        add_gap(d, "lines of Python code", why);
 }

@@ -14,7 +14,7 @@ static const char *const keys[TRACE_ATTR_KEY_COUNT] = {"none", "bytes", "shape",
 static const char *const item_ops[] = {"begin", "use", "end", "join", "many"};
 static const char *const queue_ops[] = {"put", "get"};
 static const char *const thread_ops[] = {"start", "seen", "end"};
-static const char *const text_uses[] = {"name", "coverage", "note", "thread"};
+static const char *const text_uses[] = {"name", "coverage", "note", "thread", "stack"};
 static const char *const metrics[TRACE_METRIC_COUNT] = {"none", "process_cpu_ns",
     "process_rss_bytes", "process_threads", "process_minflt", "process_majflt",
     "process_read_bytes", "process_rchar_bytes", "process_write_bytes", "process_wchar_bytes",
@@ -22,7 +22,7 @@ static const char *const metrics[TRACE_METRIC_COUNT] = {"none", "process_cpu_ns"
     "psi_cpu_some_us", "psi_io_some_us", "psi_io_full_us", "psi_memory_some_us", "steal_ns",
     "machine_busy_ns", "runnable", "thread_sleep_ns", "thread_disk_ns", "thread_runnable_ns",
     "thread_woken_by", "accel_busy_percent", "accel_memory_busy_percent", "accel_used_bytes",
-    "accel_total_bytes"};
+    "accel_total_bytes", "python_stack"};
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 

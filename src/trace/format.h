@@ -237,6 +237,8 @@ enum trace_text_use {
     TRACE_TEXT_NOTE = 2, // bytes: something the report should say ("hook x could not start: ...")
     TRACE_TEXT_THREAD =
         3, // subject: tid; bytes: thread name '\0' library that created it ("" unknown)
+    // subject: its number; bytes: of each frame, outermost first, function '\0' file '\0' line '\0'
+    TRACE_TEXT_STACK = 4,
 };
 // The name is that of a piece of a call that another thread has open: time of the stage, no call.
 #define TRACE_NAME_TEAM 0x100u
@@ -308,6 +310,7 @@ enum trace_metric {
     TRACE_METRIC_ACCEL_MEMORY_BUSY_PERCENT = 27,
     TRACE_METRIC_ACCEL_USED_BYTES = 28,
     TRACE_METRIC_ACCEL_TOTAL_BYTES = 29,
+    TRACE_METRIC_PYTHON_STACK = 30, // subject: tid; value: TRACE_TEXT_STACK that it was in
     TRACE_METRIC_COUNT
 };
 struct trace_sample {
@@ -396,7 +399,10 @@ struct trace_process {
     uint64_t text_length_bytes; // room for text so far
     uint64_t start_ticks;       // of the process (from the kernel), 0 when not known
     uint64_t flags;             // bit 0: a fork without exec of the parent
-    uint64_t zero[4];
+    // Of a CPython whose shim is up: the address of its _PyRuntime, and PY_VERSION_HEX, which is
+    // stored last; 0: there is none.
+    uint64_t python_runtime, python_version;
+    uint64_t zero[2];
 };
 static_assert(sizeof(struct trace_process) == 128, "on disk");
 

@@ -64,7 +64,7 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     out->weight_ratio = share[0];
     out->stage = stage[0];
     out->title = arena_printf(a, "No stage stands out: %s is %d %% of the time, %s %d %%",
-        look_subject(a, stage[0]), look_percent(share[0]), look_subject(a, stage[1]),
+        look_subject(a, f, stage[0]), look_percent(share[0]), look_subject(a, f, stage[1]),
         look_percent(share[1]));
     look_add(a, out,
         (struct evidence){

@@ -49,7 +49,7 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     out->stage = stage;
     const int is_one = m->cores_allowed > 0.95 && m->cores_allowed < 1.05;
     out->title = arena_printf(a, "%s is %d %% of the time, and %s the program may use %s busy",
-        look_subject(a, stage), look_percent(*stage ? s->share_ratio : f->unattributed_ratio),
+        look_subject(a, f, stage), look_percent(*stage ? s->share_ratio : f->unattributed_ratio),
         is_one ? "the one core" : arena_printf(a, "all %s", look_cores(a, m->cores_allowed)),
         is_one ? "is" : "are");
     look_add_cores(f, a, out, 1);

@@ -138,15 +138,15 @@ static const char *write_title(
     const char *rest = rest_text(f, x, a);
     if (x->threads > 1)
         return arena_printf(a, "%s keeps its %u threads always on the CPU, %s",
-            look_subject(a, stage), x->threads, *rest ? rest : "and no other works");
+            look_subject(a, f, stage), x->threads, *rest ? rest : "and no other works");
     if (f->item_threads > 1)
         return arena_printf(a, "%s keeps its one thread busy %d %% of the time%s%s",
-            look_subject(a, stage), look_percent(share), *rest ? ", " : "", rest);
-    return arena_printf(a, "%s is %d %% of the time, on one core%s%s", look_subject(a, stage),
+            look_subject(a, f, stage), look_percent(share), *rest ? ", " : "", rest);
+    return arena_printf(a, "%s is %d %% of the time, on one core%s%s", look_subject(a, f, stage),
         look_percent(share), *rest ? ", " : "", rest);
 }
 
-static void advise(const char *stage, struct finding *out)
+static void advise(const struct facts *f, struct arena *a, const char *stage, struct finding *out)
 {
     look_how(
         out, "Do several items at once: one worker for each allowed core, each with whole items.");
@@ -155,8 +155,7 @@ static void advise(const char *stage, struct finding *out)
         look_how(
             out, "Or make this stage itself cheaper (scaled decoding, fewer pixels, fused steps).");
     else
-        look_how(out, "Name your own functions as stages (--stage-map FILE, or LM_STAGE in the "
-                      "code) to see which of them it is.");
+        look_how(out, look_hot_advice(f, a));
     look_wont(out, "A faster disk or accelerator: neither is waited for.");
     look_wont(out, "Tuning a small stage: it can give back no more than its share of the time.");
 }
@@ -185,7 +184,12 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
             "it waits another %d %% for a core that other threads or programs have",
             look_percent(wanted - cpu));
     judge_second(f, &x, a, out);
-    advise(stage, out);
+    if (!*stage && look_hot(f))
+        look_add(a, out,
+            (struct evidence){
+                .kind = EVIDENCE_ESTIMATED, .value = look_hot(f)->share_ratio, .unit = "ratio"},
+            "%s", look_hot_text(f, a));
+    advise(f, a, stage, out);
     return 1;
 }
 

@@ -71,7 +71,7 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
     look_add(a, out,
         (struct evidence){.kind = EVIDENCE_MEASURED, .value = worst, .unit = "ratio", .signal = 1},
         "%s waits %d %% of its time for a core",
-        stage && stage_ratio >= c.runq_ratio ? look_subject(a, out->stage) : "The program",
+        stage && stage_ratio >= c.runq_ratio ? look_subject(a, f, out->stage) : "The program",
         look_percent(worst));
     look_add(a, out,
         (struct evidence){

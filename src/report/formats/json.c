@@ -3,6 +3,7 @@
 // explained in docs/report/json.md. Raw numbers with their unit in the name; null where nothing is
 // known. Called through report_write. Threads: no state.
 #include "report/document.h"
+#include "report/json_lines.h"
 #include "report/report.h"
 
 #define SCHEMA "lightmeter-report/1"
@@ -211,7 +212,7 @@ static struct json *write_unattributed(const struct facts *f)
     put_seconds(object, "wall_s", f->unattributed.wall_ns);
     json_put_real(object, "share", f->unattributed_ratio);
     put_split(object, &f->unattributed);
-    json_put(object, "hot", json_array());
+    json_put(object, "hot", json_lines(f, 1));
     return object;
 }
 
@@ -432,6 +433,8 @@ static struct json *write_kinds(const struct facts *f)
     if (f->latency_is_gap)
         json_put_string(object, "latency_ms", "derived");
     json_put_string(object, "stages.library_cpu_s", "estimated");
+    json_put_string(object, "lines", "estimated");
+    json_put_string(object, "unattributed.hot", "estimated");
     json_put_string(object, "collection.overhead_ratio", "estimated");
     return object;
 }
@@ -472,6 +475,7 @@ static void write_report(const struct document *d, const struct report_options *
     json_put(root, "verdict", write_verdict(d));
     json_put(root, "findings", write_findings(d->verdict));
     json_put(root, "functions", write_functions(d));
+    json_put(root, "lines", json_lines(f, 0));
     json_put(root, "threads", write_threads(d));
     json_put(root, "processes", write_processes(d));
     json_put(root, "queues", write_queues(d));

@@ -43,7 +43,7 @@ static void test_registry(void **state)
     }
     assert_null(exporter_find("otlp", &e));
     assert_non_null(strstr(err_text(&e), "otlp"));
-    assert_non_null(strstr(err_text(&e), "chrome, perfetto"));
+    assert_non_null(strstr(err_text(&e), "chrome, collapsed, perfetto"));
 }
 
 static void test_empty_model(void **state)
@@ -59,6 +59,14 @@ static void test_empty_model(void **state)
         close(fd);
         struct file_out *out = file_out_open(path, &e);
         assert_non_null(out);
+        if (strcmp(row_names[i], "collapsed") == 0) { // an empty file would say less
+            assert_int_equal(exporter_find(row_names[i], NULL)->write_fn(m, out, &e), -1);
+            assert_non_null(strstr(err_text(&e), "no sampled stacks"));
+            file_out_abort(&out);
+            model_free(&m);
+            unlink(path);
+            continue;
+        }
         assert_int_equal(exporter_find(row_names[i], NULL)->write_fn(m, out, &e), 0);
         assert_int_equal(file_out_commit(&out, &e), 0);
         assert_int_equal(file_read(path, 1 << 20, &text, &e), 0);
@@ -73,6 +81,65 @@ static void test_empty_model(void **state)
         unlink(path);
         model_free(&m);
     }
+}
+
+static void add_sample(struct model *m, uint32_t tid, int64_t at_ns, uint64_t number)
+{
+    *vec_push(&m->samples) = (struct model_sample){
+        .at_ns = at_ns, .value = number, .subject = tid, .metric = TRACE_METRIC_PYTHON_STACK};
+}
+
+// Each stack of each thread once, with the stage that was open, and how often it was seen.
+static void test_collapsed(void **state)
+{
+    (void)state;
+    static const char expected[] =
+        "thread 1 main;<module> (/home/me/a.py:9);f (/home/me/a.py:2);[decode] 2\n"
+        "thread 1 main;<module> (/home/me/a.py:9);f (/home/me/a.py:2) 1\n"
+        "thread 1 main;odd,name? (<string>:0) 1\n"
+        "thread 2;odd,name? (<string>:0) 1\n";
+    struct model *m = model_new();
+    struct err e = {0};
+    struct buf text = {0};
+    char path[] = "/tmp/lightmeter-export-XXXXXX";
+    const struct model_place places[] = {
+        {"<module>", "/home/me/a.py", 9}, {"f", "/home/me/a.py", 2}, {"odd;name\n", "<string>", 0}};
+    for (size_t i = 0; i < 3; i++)
+        *vec_push(&m->places) = places[i];
+    *vec_push(&m->stacks) = (struct model_stack){4, 0, 2};
+    *vec_push(&m->stacks) = (struct model_stack){9, 2, 1};
+    for (uint32_t tid = 1; tid <= 2; tid++)
+        *vec_push(&m->threads) = (struct model_thread){
+            .tid = tid, .label = tid == 1 ? "main" : "", .creator = "", .end_ns = 1000};
+    const uint32_t name = model_name_id(m, "cv::imread", "decode", TRACE_CAUSE_OTHER);
+    *vec_push(&m->threads.at[0].spans) = (struct model_span){.start_ns = 100,
+        .dur_ns = 200,
+        .self_ns = 200,
+        .name = name,
+        .calls = 1,
+        .split = MODEL_NONE,
+        .attrs = MODEL_NONE,
+        .parent = MODEL_NONE};
+    add_sample(m, 1, 50, 4);
+    add_sample(m, 1, 100, 4);
+    add_sample(m, 2, 120, 9);
+    add_sample(m, 1, 299, 4);
+    add_sample(m, 1, 300, 9);
+    add_sample(m, 1, 301, 77); // a stack that nothing tells of
+    add_sample(m, 1, 2000, 4); // another thread had the number by then
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct file_out *out = file_out_open(path, &e);
+    assert_non_null(out);
+    assert_int_equal(exporter_find("collapsed", NULL)->write_fn(m, out, &e), 0);
+    assert_int_equal(file_out_commit(&out, &e), 0);
+    assert_int_equal(file_read(path, 1 << 20, &text, &e), 0);
+    buf_putc(&text, 0);
+    assert_string_equal(text.at, expected);
+    buf_fini(&text);
+    unlink(path);
+    model_free(&m);
 }
 
 // A full device: an error with a message, no hang, no crash.
@@ -102,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_registry),
         cmocka_unit_test(test_empty_model),
+        cmocka_unit_test(test_collapsed),
         cmocka_unit_test(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,7 @@ void sample_free(struct sample **s)
     vec_fini(&(*s)->facts.names);
     vec_fini(&(*s)->facts.threads);
     vec_fini(&(*s)->facts.queues);
+    vec_fini(&(*s)->facts.lines);
     model_free(&(*s)->model);
     free(*s);
     *s = NULL;
@@ -245,6 +246,19 @@ static void set_pipeline_threads(struct sample *s)
     t->unattributed_ns = 3428 * (uint64_t)MS;
 }
 
+static void add_lines(struct sample *s)
+{
+    static const struct model_place places[] = {{"read_photo", "/home/me/ocr.py", 12},
+        {"boxes", "/home/me/ocr.py", 57}, {"loads", "/usr/lib/python3.11/json/__init__.py", 346}};
+    const uint32_t decode = model_stage_id(s->model, "decode");
+    const struct facts_line lines[] = {{&places[0], decode, "", 233, 2400e6, 0.7},
+        {&places[1], MODEL_NONE, "postprocess", 14, 144e6, 0.042},
+        {&places[2], MODEL_NONE, "", 5, 51e6, 0.015}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        *vec_push(&s->facts.lines) = lines[i];
+    s->facts.line_samples = 333;
+}
+
 struct sample *sample_pipeline(void)
 {
     struct sample *s = sample_new(pipeline_meta, pipeline_summary);
@@ -272,6 +286,7 @@ struct sample *sample_pipeline(void)
     add_name(s, "OrtRun", "infer", 60, split_of(670, 16, TRACE_CAUSE_OTHER, 0), 0);
     add_name(s, "jpeg_start_decompress", "decode", 60, split_of(130, 0, TRACE_CAUSE_IO, 0), 0);
     add_name(s, "fread", "load", 120, split_of(22, 0, TRACE_CAUSE_IO, 81), 61 * (uint64_t)MS);
+    add_lines(s);
     set_pipeline_threads(s);
     set_pipeline_machine(s);
     set_pipeline_verdict(s);
