@@ -193,6 +193,9 @@ struct facts {
     VEC(struct facts_queue) queues;
     VEC(struct facts_line) lines; // by time, largest first
     uint64_t line_samples;
+    // That ran most when its thread was in no call that waits, of all threads and of those outside
+    // of all stages; the share is of all such samples. place NULL: no samples.
+    struct facts_line busiest, busiest_other;
     struct facts_split unattributed; // of item-carrying threads, steady
     double unattributed_ratio;
     uint32_t item_threads;     // item-carrying threads

@@ -93,9 +93,10 @@ static void take_thread(struct lines *l, const struct facts_thread *ft)
             continue;
         while (outer < l->outer.count && l->outer.at[outer].end_ns <= at_ns)
             outer++;
+        const uint32_t name = model_name_at(t, at_ns, &next);
         struct alike *a = vec_push(&l->alike);
         *a = (struct alike){.stack = stack,
-            .stage = model_stage_at(b->m, t, at_ns, &next),
+            .stage = name == MODEL_NONE ? MODEL_NONE : b->m->names.at[name].stage,
             .samples = 1,
             .wall_ns = (double)ft->steady.wall_ns / (double)count};
         if (a->stage != MODEL_NONE)
@@ -191,6 +192,57 @@ static void merge_lines(struct facts *f)
         qsort(f->lines.at, kept, sizeof *f->lines.at, cost_compare);
 }
 
+// Samples in which the thread ran: it was in no call that waits.
+static void take_running(struct lines *l, const struct facts_thread *ft)
+{
+    struct build *b = l->b;
+    const struct model_thread *t = &b->m->threads.at[ft->thread];
+    const struct series samples = build_series_of_thread(b, TRACE_METRIC_PYTHON_STACK, t);
+    size_t next = 0;
+    for (size_t i = 0; i < samples.count; i++) {
+        const int64_t at_ns = samples.at[i].at_ns;
+        const struct model_stack *stack = model_stack_find(b->m, samples.at[i].value);
+        if (!stack || at_ns < b->from_ns || at_ns > b->to_ns)
+            continue;
+        const uint32_t name = model_name_at(t, at_ns, &next);
+        if (name == MODEL_NONE || !b->m->names.at[name].is_wait)
+            *vec_push(&l->alike) =
+                (struct alike){.stack = stack, .stage = MODEL_NONE, .samples = 1};
+    }
+}
+
+// Less than a twentieth of its time is in stages.
+static int is_outside(const struct facts_thread *t)
+{
+    return t->work_ns * 20 < t->steady.wall_ns;
+}
+
+// The line that ran most, of all threads or of those outside of stages; its share of what ran in
+// all.
+static void find_busiest(struct build *b, int of_all, uint64_t *all, struct facts_line *out)
+{
+    struct lines l = {.b = b};
+    struct facts lines = {0};
+    for (size_t i = 0; i < b->f->threads.count; i++)
+        if (of_all || is_outside(&b->f->threads.at[i]))
+            take_running(&l, &b->f->threads.at[i]);
+    for (size_t i = 0; i < l.alike.count; i++)
+        *vec_push(&lines.lines) = (struct facts_line){.place = own_place(b->m, l.alike.at[i].stack),
+            .stage = MODEL_NONE,
+            .meaning = "",
+            .samples = 1,
+            .wall_ns = 1};
+    merge_lines(&lines);
+    if (of_all)
+        *all = l.alike.count;
+    if (lines.lines.count) {
+        *out = lines.lines.at[0];
+        out->share_ratio = (double)out->samples / (double)*all;
+    }
+    vec_fini(&l.alike);
+    vec_fini(&lines.lines);
+}
+
 void build_lines(struct build *b)
 {
     struct lines l = {.b = b};
@@ -216,4 +268,7 @@ void build_lines(struct build *b)
         b->f->lines.at[i].share_ratio = wall_ns > 0 ? b->f->lines.at[i].wall_ns / wall_ns : 0;
     vec_fini(&l.alike);
     vec_fini(&l.outer);
+    uint64_t all = 0;
+    find_busiest(b, 1, &all, &b->f->busiest);
+    find_busiest(b, 0, &all, &b->f->busiest_other);
 }

@@ -165,6 +165,13 @@ static void step(struct follow *f, uint64_t now_ns)
     f->step_due_ns = more ? now_ns : now_ns + (due_ns < STEP_NS ? due_ns : STEP_NS);
 }
 
+// Nanoseconds until the next round. At the limit the room that is left is for the sums.
+static uint64_t stacks_step(struct follow *f, uint64_t now_ns)
+{
+    return f->control_now == HANDOVER_RECORD ? python_stacks_step(f->stacks, now_ns, f->sampler)
+                                             : STEP_NS;
+}
+
 void follow_target(struct follow *f)
 {
     uint64_t now_ns = clock_mono_ns();
@@ -172,7 +179,7 @@ void follow_target(struct follow *f)
     while (!has_ended(f)) {
         if (now_ns >= f->step_due_ns)
             step(f, now_ns);
-        const uint64_t stacks_ns = python_stacks_step(f->stacks, now_ns, f->sampler);
+        const uint64_t stacks_ns = stacks_step(f, now_ns);
         const uint64_t step_ns = f->step_due_ns > now_ns ? f->step_due_ns - now_ns : 0;
         struct pollfd poll_fd = {.fd = f->signals->fd, .events = POLLIN};
         poll(&poll_fd, 1, wait_ms(stacks_ns < step_ns ? stacks_ns : step_ns));

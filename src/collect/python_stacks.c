@@ -17,12 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define INTERVAL_NS 10000000u       // at best
-#define INTERVAL_MAX_NS 2000000000u // at worst
-#define COST_RATIO_INVERSE 200      // a round may cost 1/200 of the time between rounds
-#define LOOK_NS 100000000u          // between looks for new interpreters
-#define NEW_LOOKS 100               // at a process that has announced none so far
-#define KNOWN_MOST 16384u           // stacks; then all are forgotten
+#define INTERVAL_NS 10000000u  // at best
+#define COST_RATIO_INVERSE 200 // rounds may cost 1/200 of the time
+#define CREDIT_MOST_NS                                                                             \
+    20000000               // of CPU time at once: a stack that is new costs more than a known one
+#define LOOK_NS 100000000u // between looks for new interpreters
+#define NEW_LOOKS 100      // at a process that has announced none so far
+#define KNOWN_MOST 16384u  // stacks; then all are forgotten
 
 struct interpreter {
     uint32_t pid;
@@ -44,7 +45,8 @@ struct python_stacks {
     size_t known_count;
     uint32_t last_number;
     struct buf texts;
-    uint64_t due_ns, look_ns, taken;
+    uint64_t due_ns, look_ns, credit_at_ns, taken;
+    int64_t credit_ns; // of CPU time, that rounds may cost now
     uint32_t look_round, dice;
     const char *missing;
     // Of the round that is being taken:
@@ -211,6 +213,19 @@ static uint64_t uneven(struct python_stacks *s, uint64_t ns)
     return ns / 2 + (uint64_t)((double)ns * (s->dice >> 8) / (1 << 24));
 }
 
+// Until the next round, when the last one took so much CPU time.
+static uint64_t interval_after(struct python_stacks *s, uint64_t now_ns, uint64_t cost_ns)
+{
+    const uint64_t since_ns = s->credit_at_ns ? now_ns - s->credit_at_ns : 0;
+    s->credit_at_ns = now_ns;
+    s->credit_ns += (int64_t)(since_ns / COST_RATIO_INVERSE);
+    if (s->credit_ns > CREDIT_MOST_NS)
+        s->credit_ns = CREDIT_MOST_NS;
+    s->credit_ns -= (int64_t)cost_ns;
+    const uint64_t owed_ns = s->credit_ns < 0 ? (uint64_t)-s->credit_ns * COST_RATIO_INVERSE : 0;
+    return uneven(s, owed_ns > INTERVAL_NS ? owed_ns : INTERVAL_NS);
+}
+
 uint64_t python_stacks_step(struct python_stacks *s, uint64_t now_ns, struct sampler *sampler)
 {
     if (now_ns >= s->look_ns) {
@@ -221,16 +236,11 @@ uint64_t python_stacks_step(struct python_stacks *s, uint64_t now_ns, struct sam
         return s->look_ns - now_ns;
     if (now_ns < s->due_ns)
         return s->due_ns - now_ns;
-    const uint64_t start_ns = clock_mono_ns();
+    const uint64_t start_ns = clock_thread_cpu_ns();
     s->sampler = sampler;
     take_round(s);
-    uint64_t interval_ns = (clock_mono_ns() - start_ns) * COST_RATIO_INVERSE;
-    interval_ns = interval_ns < INTERVAL_NS       ? INTERVAL_NS
-                  : interval_ns > INTERVAL_MAX_NS ? INTERVAL_MAX_NS
-                                                  : interval_ns;
-    interval_ns = uneven(s, interval_ns);
-    s->due_ns = now_ns + interval_ns;
-    return interval_ns;
+    s->due_ns = now_ns + interval_after(s, now_ns, clock_thread_cpu_ns() - start_ns);
+    return s->due_ns - now_ns;
 }
 
 // ---- Life. ------------------------------------------------------------------------------------
@@ -241,6 +251,7 @@ struct python_stacks *python_stacks_new(int run_dir_fd)
     s->run_dir_fd = run_dir_fd;
     s->known = heap_alloc((size_t)2 * KNOWN_MOST, sizeof *s->known);
     s->missing = "";
+    s->credit_ns = CREDIT_MOST_NS;
     s->dice = (uint32_t)getpid();
     return s;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples the stacks of Python code in the run's processes: which line each thread is in, some 100
-// times a second, less often where that costs more than a two-hundredth of the time. Interpreters
-// announce themselves in their process files. Called by collect/follow.c. Threads: one owner.
+// times a second, less often where that costs more CPU than a two-hundredth of the time.
+// Interpreters announce themselves in their process files. Called by collect/follow.c. Threads: one
+// owner.
 #ifndef LIGHTMETER_COLLECT_PYTHON_STACKS_H
 #define LIGHTMETER_COLLECT_PYTHON_STACKS_H
 

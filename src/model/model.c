@@ -288,8 +288,7 @@ static int is_in(const struct model_span *s, int64_t at_ns)
     return s->start_ns <= at_ns && (!s->is_fold || s->self_ns > s->dur_ns / 2);
 }
 
-uint32_t model_stage_at(
-    const struct model *m, const struct model_thread *t, int64_t at_ns, size_t *next)
+uint32_t model_name_at(const struct model_thread *t, int64_t at_ns, size_t *next)
 {
     while (*next < t->spans.count &&
            t->spans.at[*next].start_ns + (int64_t)t->spans.at[*next].dur_ns <= at_ns)
@@ -298,6 +297,6 @@ uint32_t model_stage_at(
     for (uint32_t i = *next < t->spans.count ? (uint32_t)*next : MODEL_NONE; i != MODEL_NONE;
          i = t->spans.at[i].parent)
         if (is_in(&t->spans.at[i], at_ns))
-            return m->names.at[t->spans.at[i].name].stage;
+            return t->spans.at[i].name;
     return MODEL_NONE;
 }

@@ -194,10 +194,9 @@ uint32_t model_name_within(struct model *m, uint32_t wait, uint32_t stage);
 // The stack of that number; NULL: there is none.
 const struct model_stack *model_stack_find(const struct model *m, uint64_t number);
 
-// The stage of the innermost span that the thread had open at a time; MODEL_NONE: none. `next` is 0
+// The name of the innermost span that the thread had open at a time; MODEL_NONE: none. `next` is 0
 // at first, and kept for a later time of the same thread.
-uint32_t model_stage_at(
-    const struct model *m, const struct model_thread *t, int64_t at_ns, size_t *next);
+uint32_t model_name_at(const struct model_thread *t, int64_t at_ns, size_t *next);
 
 // "detect.py:41"; of a library's file with its folder, "json/decoder.py:355".
 const char *model_place_text(struct arena *a, const struct model_place *p);

@@ -43,9 +43,22 @@ class Gil(unittest.TestCase):
             else:
                 self.assertEqual(function["gil_s"], 0, name)
 
+    def finding(self, report):
+        """Of class gil: the verdict, or on a machine that is busy, what is also seen."""
+        return next((found for found in report["findings"] if found["class"] == "gil"), None)
+
+    def test_a_thread_that_polls(self):
+        _, report = follow("polls")
+        with open(HOST, encoding="utf-8") as file:
+            line = next(number for number, text in enumerate(file, 1) if text.rstrip().endswith("# line: poll"))
+        found = self.finding(report)
+        self.assertIsNotNone(found, report["verdict"])
+        self.assertRegex(found["title"], rf"for Python's global lock, held most at gil\.py:({line - 1}|{line}) \(")
+
     def test_two_threads_that_compute(self):
         _, report = follow("spin")
         self.check_names(report)
+        self.assertIsNotNone(self.finding(report), report["verdict"])
         self.assertGreater(total(report, TAKE, "gil_s"), 0)
         self.assertNotEqual(report["verdict"]["class"], "lock")
 
@@ -64,6 +77,7 @@ class Gil(unittest.TestCase):
             Image.effect_noise((2000, 1500), 80).convert("RGB").save(path)
             _, report = follow("pictures", path)
         self.check_names(report)
+        self.assertIsNone(self.finding(report), "decoding gives the lock up")
         decode = lightmeter_run.stages(report)["decode"]
         self.assertLess(total(report, TAKE, "gil_s"), decode["wall_s"])
 

@@ -71,9 +71,10 @@ static void take_thread(struct collapsed *c, uint32_t thread)
         if (s->subject != t->tid || s->at_ns > t->end_ns)
             break;
         const struct model_stack *stack = model_stack_find(c->m, s->value);
+        const uint32_t name = model_name_at(t, s->at_ns, &next);
+        const uint32_t stage = name == MODEL_NONE ? MODEL_NONE : c->m->names.at[name].stage;
         if (stack)
-            *vec_push(&c->seen) =
-                (struct seen){stack, thread, model_stage_at(c->m, t, s->at_ns, &next)};
+            *vec_push(&c->seen) = (struct seen){stack, thread, stage};
     }
 }
 

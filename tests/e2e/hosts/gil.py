@@ -2,6 +2,7 @@
 """Host of the test of CPython's global lock: threads that wait for it, or for something else.
 
     gil.py spin|locks              two threads that compute; waits for Lock, Event, Condition, Queue
+    gil.py polls                   one that computes and one that polls
     gil.py pictures FILE           threads that decode it with Pillow
     gil.py planted LIBRARY ROUNDS  the lock held for known times; what it was waited for, as JSON
 """
@@ -29,6 +30,25 @@ def spin():
         count = 0
         while time.monotonic() < end:
             count += 1
+    in_threads(compute, 2)
+
+
+def polls():
+    """One thread that computes in a stage, and one that waits by asking all the time."""
+    import lightmeter
+    done = threading.Event()
+
+    def compute(number):
+        if number:
+            while not done.is_set():
+                pass  # line: poll
+        else:
+            for _ in range(60):
+                with lightmeter.stage("postprocess"):
+                    sum(range(300000))
+                    for _ in range(100000):
+                        pass
+            done.set()
     in_threads(compute, 2)
 
 
@@ -80,5 +100,5 @@ def planted(library, rounds):
 
 
 if __name__ == "__main__":
-    {"spin": spin, "locks": locks, "pictures": pictures,
+    {"spin": spin, "polls": polls, "locks": locks, "pictures": pictures,
      "planted": lambda library, rounds: planted(library, int(rounds))}[sys.argv[1]](*sys.argv[2:])

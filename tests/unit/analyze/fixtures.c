@@ -181,6 +181,40 @@ static struct model *lock_quiet(void)
     return sketch_finish(&s);
 }
 
+// ---- gil. --------------------------------------------------------------------------------------
+
+// Four threads of Python, one of which runs at a time: in turns of 5 ms, the others wait.
+static struct model *gil_fires(void)
+{
+    struct sketch s = sketch_new(4, 0);
+    for (uint32_t t = 0; t < 4; t++) {
+        sketch_thread(&s, 100 + t, "", 0);
+        for (int i = 0; i < ITEMS / 4; i++) {
+            sketch_begin(&s, "postprocess", "postprocess");
+            sketch_wait(&s, "take the GIL", TRACE_CAUSE_GIL, 15 * MS);
+            sketch_cpu(&s, 5 * MS);
+            sketch_end(&s);
+        }
+    }
+    return sketch_finish(&s);
+}
+
+// The same threads, decoding most of the time without it.
+static struct model *gil_quiet(void)
+{
+    struct sketch s = sketch_new(4, 0);
+    for (uint32_t t = 0; t < 4; t++) {
+        sketch_thread(&s, 100 + t, "", 0);
+        for (int i = 0; i < ITEMS / 4; i++) {
+            sketch_begin(&s, "PIL.ImageFile.ImageFile.load", "decode");
+            sketch_wait(&s, "take the GIL", TRACE_CAUSE_GIL, 2 * MS);
+            sketch_cpu(&s, 18 * MS);
+            sketch_end(&s);
+        }
+    }
+    return sketch_finish(&s);
+}
+
 // ---- io_latency, io_bandwidth. -----------------------------------------------------------------
 
 // `loaders` threads read files of 200 KB; one decodes.
@@ -301,6 +335,7 @@ const struct fixture_pair fixture_pairs[] = {
     {"source_paced", source_paced_fires, source_paced_quiet},
     {"oversubscribed", oversubscribed_fires, oversubscribed_quiet},
     {"lock", lock_fires, lock_quiet},
+    {"gil", gil_fires, gil_quiet},
     {"io_latency", io_latency_fires, io_latency_quiet},
     {"io_bandwidth", io_bandwidth_fires, io_bandwidth_quiet},
     {"cpu_single_thread", cpu_single_thread_fires, cpu_single_thread_quiet},
