@@ -26,7 +26,17 @@ class Wrapper:
         """Replaces the function `name` of a module, or the method of a class, where there is one that can be
         replaced. With `only_if` calls are timed whose first argument has such an attribute that is true. `text`: its
         name in reports, if not the full one."""
-        own = getattr(owner, "__dict__", {}).get(name)
+        self._put(owner, name, getattr(owner, "__dict__", {}).get(name), stage, cause, flags, shape, only_if, text)
+
+    def inherited(self, owner, name, stage, **how):
+        """The same for a method that the class has from another one, for objects of this class only."""
+        found = next((vars(kind)[name] for kind in owner.__mro__ if name in vars(kind)), None)
+        # Not around our own of another stage.
+        found = found.__wrapped__ if type(found).__module__ == "lightmeter" else found
+        how = {"cause": OTHER, "flags": 0, "shape": NO_SHAPE, "only_if": None, "text": None, **how}
+        self._put(owner, name, found, stage, **how)
+
+    def _put(self, owner, name, own, stage, cause, flags, shape, only_if, text):
         kind = type(own) if isinstance(own, (staticmethod, classmethod)) else None
         function = own.__func__ if kind else own
         if not callable(function) or isinstance(function, type):

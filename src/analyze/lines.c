@@ -139,7 +139,8 @@ static void merge_alike(struct lines *l)
 static int is_library(const char *file)
 {
     return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-           strstr(file, "/lib/python3.") || strncmp(file, "<frozen", 7) == 0;
+           strstr(file, "/lib/python3.") || strstr(file, "/python/lightmeter/") ||
+           strncmp(file, "<frozen", 7) == 0 || strncmp(file, "<__array_function__", 19) == 0;
 }
 
 // The innermost frame of the program's own code; where there is none, the innermost.

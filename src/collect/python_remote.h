@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PYTHON_FRAMES_MOST 96 // innermost ones of a deeper stack
+#define PYTHON_FRAMES_MOST 256 // innermost ones of a deeper stack
 
 // A frame: the code it runs, and where.
 struct python_frame {

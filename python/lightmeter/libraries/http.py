@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP by the standard library, and what stands on it (urllib, requests)."""
+"""HTTP by the standard library, and what stands on it (urllib, requests); httpx."""
 from lightmeter._shim import NET
 
 
@@ -10,5 +10,7 @@ def wrap(name, module, wrapper):
         wrapper.functions(module.HTTPResponse, "receive", "read readinto", cause=NET)
     elif name == "urllib.request":
         wrapper.functions(module, "receive", "urlopen urlretrieve", cause=NET)
-    else:
+    elif name == "requests.sessions":
         wrapper.function(module.Session, "request", "receive", cause=NET)
+    else:
+        wrapper.function(getattr(module, "Client", None), "send", "receive", cause=NET)
