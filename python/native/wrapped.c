@@ -110,41 +110,48 @@ static uint32_t call_with(struct wrapped *w, PyObject *first)
     return __builtin_expect(w->call != 0, 1) ? w->call : call_number(w);
 }
 
+// A call under way: of which the agent has a span, unless the token is 0.
+struct timed {
+    struct wrapped *wrapped;
+    PyObject *callable, *first;
+    uintptr_t stack;
+    uint32_t token;
+};
+
+static inline __attribute__((always_inline)) struct timed begin(
+    PyObject *self, PyObject *first, uintptr_t stack)
+{
+    struct wrapped *w = (struct wrapped *)self;
+    const uint32_t call = call_with(w, first);
+    Py_INCREF(w->callable); // the program may put another one in its place meanwhile
+    return (struct timed){
+        w, w->callable, first, stack, call ? native_calls->begin(call, stack) : 0};
+}
+
+static inline __attribute__((always_inline)) PyObject *end(const struct timed *t, PyObject *result)
+{
+    if (t->token) {
+        if (t->wrapped->shape)
+            note_shape(t->wrapped, t->first, result);
+        native_calls->end(t->token, t->stack);
+    }
+    Py_DECREF(t->callable);
+    return result;
+}
+
 static PyObject *wrapped_vectorcall(
     PyObject *self, PyObject *const *arguments, size_t count, PyObject *names)
 {
-    struct wrapped *w = (struct wrapped *)self;
-    PyObject *callable = w->callable;
-    const uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
     PyObject *first = (count & ~ARGUMENTS_OFFSET) ? arguments[0] : NULL;
-    const uint32_t call = call_with(w, first), token = call ? native_calls->begin(call, stack) : 0;
-    Py_INCREF(callable);
-    PyObject *result = vectorcall(callable, arguments, count, names);
-    if (token) {
-        if (w->shape)
-            note_shape(w, first, result);
-        native_calls->end(token, stack);
-    }
-    Py_DECREF(callable);
-    return result;
+    const struct timed t = begin(self, first, (uintptr_t)__builtin_frame_address(0));
+    return end(&t, vectorcall(t.callable, arguments, count, names));
 }
 
 static PyObject *wrapped_call(PyObject *self, PyObject *arguments, PyObject *named)
 {
-    struct wrapped *w = (struct wrapped *)self;
-    PyObject *callable = w->callable;
-    const uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
     PyObject *first = PyTuple_Size(arguments) > 0 ? PyTuple_GetItem(arguments, 0) : NULL;
-    const uint32_t call = call_with(w, first), token = call ? native_calls->begin(call, stack) : 0;
-    Py_INCREF(callable);
-    PyObject *result = PyObject_Call(callable, arguments, named);
-    if (token) {
-        if (w->shape)
-            note_shape(w, first, result);
-        native_calls->end(token, stack);
-    }
-    Py_DECREF(callable);
-    return result;
+    const struct timed t = begin(self, first, (uintptr_t)__builtin_frame_address(0));
+    return end(&t, PyObject_Call(t.callable, arguments, named));
 }
 
 // ---- To everyone else it is what it wraps. ----

@@ -77,33 +77,59 @@ static void find_outer(struct lines *l, const struct model_thread *t)
     }
 }
 
+// The samples of a thread in the window, one after the other.
+struct seen {
+    const struct model_thread *thread;
+    struct series samples;
+    size_t at, next;
+    // Of the sample:
+    const struct model_stack *stack;
+    int64_t at_ns;
+    uint32_t name; // of the innermost open span; MODEL_NONE: none
+};
+
+static struct seen seen_start(const struct build *b, const struct facts_thread *ft)
+{
+    const struct model_thread *t = &b->m->threads.at[ft->thread];
+    return (struct seen){
+        .thread = t, .samples = build_series_of_thread(b, TRACE_METRIC_PYTHON_STACK, t)};
+}
+
+static int seen_next(const struct build *b, struct seen *s)
+{
+    while (s->at < s->samples.count) {
+        const struct model_sample *sample = &s->samples.at[s->at++];
+        s->at_ns = sample->at_ns;
+        s->stack = model_stack_find(b->m, sample->value);
+        if (!s->stack || s->at_ns < b->from_ns || s->at_ns > b->to_ns)
+            continue;
+        s->name = model_name_at(s->thread, s->at_ns, &s->next);
+        return 1;
+    }
+    return 0;
+}
+
 static void take_thread(struct lines *l, const struct facts_thread *ft)
 {
-    struct build *b = l->b;
-    const struct model_thread *t = &b->m->threads.at[ft->thread];
-    const struct series samples = build_series_of_thread(b, TRACE_METRIC_PYTHON_STACK, t);
-    size_t count = 0, next = 0, outer = 0;
-    for (size_t i = 0; i < samples.count; i++)
-        count += samples.at[i].at_ns >= b->from_ns && samples.at[i].at_ns <= b->to_ns;
-    find_outer(l, t);
-    for (size_t i = 0; i < samples.count; i++) {
-        const int64_t at_ns = samples.at[i].at_ns;
-        const struct model_stack *stack = model_stack_find(b->m, samples.at[i].value);
-        if (!stack || at_ns < b->from_ns || at_ns > b->to_ns)
-            continue;
-        while (outer < l->outer.count && l->outer.at[outer].end_ns <= at_ns)
+    const struct build *b = l->b;
+    const size_t first = l->alike.count;
+    size_t outer = 0;
+    find_outer(l, &b->m->threads.at[ft->thread]);
+    for (struct seen s = seen_start(b, ft); seen_next(b, &s);) {
+        while (outer < l->outer.count && l->outer.at[outer].end_ns <= s.at_ns)
             outer++;
-        const uint32_t name = model_name_at(t, at_ns, &next);
         struct alike *a = vec_push(&l->alike);
-        *a = (struct alike){.stack = stack,
-            .stage = name == MODEL_NONE ? MODEL_NONE : b->m->names.at[name].stage,
-            .samples = 1,
-            .wall_ns = (double)ft->steady.wall_ns / (double)count};
+        *a = (struct alike){.stack = s.stack,
+            .stage = s.name == MODEL_NONE ? MODEL_NONE : b->m->names.at[s.name].stage,
+            .samples = 1};
         if (a->stage != MODEL_NONE)
             continue;
         a->before = outer ? l->outer.at[outer - 1].position : POSITION_NONE;
         a->after = outer < l->outer.count ? l->outer.at[outer].position : POSITION_NONE;
     }
+    // Each stands for as much of the thread's time.
+    for (size_t i = first; i < l->alike.count; i++)
+        l->alike.at[i].wall_ns = (double)ft->steady.wall_ns / (double)(l->alike.count - first);
 }
 
 // ---- The same stacks, then the same lines. ------------------------------------------------------
@@ -193,23 +219,27 @@ static void merge_lines(struct facts *f)
         qsort(f->lines.at, kept, sizeof *f->lines.at, cost_compare);
 }
 
+static void add_lines(struct lines *l, struct facts *out)
+{
+    merge_alike(l);
+    for (size_t i = 0; i < l->alike.count; i++) {
+        const struct alike *a = &l->alike.at[i];
+        *vec_push(&out->lines) = (struct facts_line){.place = own_place(l->b->m, a->stack),
+            .stage = a->stage,
+            .meaning = a->stage == MODEL_NONE ? meaning_of(a->before, a->after) : "",
+            .samples = a->samples,
+            .wall_ns = a->wall_ns};
+    }
+    merge_lines(out);
+}
+
 // Samples in which the thread ran: it was in no call that waits.
 static void take_running(struct lines *l, const struct facts_thread *ft)
 {
-    struct build *b = l->b;
-    const struct model_thread *t = &b->m->threads.at[ft->thread];
-    const struct series samples = build_series_of_thread(b, TRACE_METRIC_PYTHON_STACK, t);
-    size_t next = 0;
-    for (size_t i = 0; i < samples.count; i++) {
-        const int64_t at_ns = samples.at[i].at_ns;
-        const struct model_stack *stack = model_stack_find(b->m, samples.at[i].value);
-        if (!stack || at_ns < b->from_ns || at_ns > b->to_ns)
-            continue;
-        const uint32_t name = model_name_at(t, at_ns, &next);
-        if (name == MODEL_NONE || !b->m->names.at[name].is_wait)
+    for (struct seen s = seen_start(l->b, ft); seen_next(l->b, &s);)
+        if (s.name == MODEL_NONE || !l->b->m->names.at[s.name].is_wait)
             *vec_push(&l->alike) =
-                (struct alike){.stack = stack, .stage = MODEL_NONE, .samples = 1};
-    }
+                (struct alike){.stack = s.stack, .stage = MODEL_NONE, .samples = 1, .wall_ns = 1};
 }
 
 // Less than a twentieth of its time is in stages.
@@ -227,15 +257,10 @@ static void find_busiest(struct build *b, int of_all, uint64_t *all, struct fact
     for (size_t i = 0; i < b->f->threads.count; i++)
         if (of_all || is_outside(&b->f->threads.at[i]))
             take_running(&l, &b->f->threads.at[i]);
-    for (size_t i = 0; i < l.alike.count; i++)
-        *vec_push(&lines.lines) = (struct facts_line){.place = own_place(b->m, l.alike.at[i].stack),
-            .stage = MODEL_NONE,
-            .meaning = "",
-            .samples = 1,
-            .wall_ns = 1};
-    merge_lines(&lines);
+    const uint64_t count = l.alike.count;
+    add_lines(&l, &lines);
     if (of_all)
-        *all = l.alike.count;
+        *all = count;
     if (lines.lines.count) {
         *out = lines.lines.at[0];
         out->share_ratio = (double)out->samples / (double)*all;
@@ -254,17 +279,8 @@ void build_lines(struct build *b)
         wall_ns += (double)b->f->threads.at[i].steady.wall_ns;
         take_thread(&l, &b->f->threads.at[i]);
     }
-    merge_alike(&l);
-    for (size_t i = 0; i < l.alike.count; i++) {
-        const struct alike *a = &l.alike.at[i];
-        *vec_push(&b->f->lines) = (struct facts_line){.place = own_place(b->m, a->stack),
-            .stage = a->stage,
-            .meaning = a->stage == MODEL_NONE ? meaning_of(a->before, a->after) : "",
-            .samples = a->samples,
-            .wall_ns = a->wall_ns};
-        b->f->line_samples += a->samples;
-    }
-    merge_lines(b->f);
+    b->f->line_samples = l.alike.count;
+    add_lines(&l, b->f);
     for (size_t i = 0; i < b->f->lines.count; i++)
         b->f->lines.at[i].share_ratio = wall_ns > 0 ? b->f->lines.at[i].wall_ns / wall_ns : 0;
     vec_fini(&l.alike);
