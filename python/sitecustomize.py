@@ -7,6 +7,8 @@ def _begin():
     import sys
     here = __file__.rpartition("/")[0]
     sys.path[:] = [entry for entry in sys.path if entry != here]
+    if sys.version_info < (3, 8):
+        return
     try:
         sys.path.insert(0, here)
         try:

@@ -323,6 +323,15 @@ class Shapes(unittest.TestCase):
             self.skipTest("no virtual environment can be made here")
         self.check(os.path.join(folder, "bin", "python"), "-c", USES + "import sys; print(use(), sys.prefix)")
 
+    def test_releases_that_are_too_old(self):
+        """They run as ever, without the shim."""
+        text = "import sys; print(sys.version_info[:3], sys.path, [m for m in sys.modules if 'lightmeter' in m])"
+        for place in sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/[23].[1-7].*/bin/python"))):
+            with self.subTest(place=place):
+                expected = lightmeter_run.bare(place, "-c", text)
+                result, _, _ = lightmeter_run.measured(place, "-c", text)
+                self.assertEqual(comparable(result), comparable(expected))
+
     def test_own_sitecustomize(self):
         """One that the program has still runs, once, and its errors are its own."""
         self.file("site/sitecustomize.py", "print('customised', __name__, __file__)\nimport queue")
