@@ -4,16 +4,14 @@ their calls into libraries are seen.
 
     test_python.py
 """
-import contextlib
-import glob
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
 import lightmeter_run
+import python_releases
 
 PYTHON = "/usr/bin/python3"
 HOSTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hosts")
@@ -326,8 +324,8 @@ class Shapes(unittest.TestCase):
     def test_releases_that_are_too_old(self):
         """They run as ever, without the shim."""
         text = "import sys; print(sys.version_info[:3], sys.path, [m for m in sys.modules if 'lightmeter' in m])"
-        for place in sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/[23].[1-7].*/bin/python"))):
-            with self.subTest(place=place):
+        for version, place in python_releases.releases((2, 0), (3, 7)).items():
+            with self.subTest(version=version):
                 expected = lightmeter_run.bare(place, "-c", text)
                 result, _, _ = lightmeter_run.measured(place, "-c", text)
                 self.assertEqual(comparable(result), comparable(expected))
@@ -388,18 +386,7 @@ class Wrapped(unittest.TestCase):
 
     def test_other_releases(self):
         """One extension for all of them: those that are found on this machine."""
-        found = {}
-        for place in glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3")):
-            with contextlib.suppress(OSError, subprocess.SubprocessError):
-                version = subprocess.run([place, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
-                                         capture_output=True, check=True).stdout.decode().strip()
-                if tuple(map(int, version.split("."))) >= (3, 8):
-                    found[version] = place
-        for minor in range(8, 15):
-            place = shutil.which(f"python3.{minor}")
-            if place and f"3.{minor}" not in found:
-                found[f"3.{minor}"] = place
-        for version, place in sorted(found.items()):
+        for version, place in python_releases.releases((3, 8), (3, 99)).items():
             with self.subTest(version=version):
                 self.check(place)
 

@@ -4,15 +4,14 @@ and after, in every release of CPython that is on this machine.
 
     test_python_lines.py
 """
-import glob
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
 
 import lightmeter_run
+import python_releases
 
 PYTHON = "/usr/bin/python3"
 HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hosts", "python_lines.py")
@@ -23,18 +22,6 @@ ERROR = .12  # of the whole: four times what chance does with 200 samples, and t
 def line_of(word):
     with open(HOST, encoding="utf-8") as file:
         return next(number for number, text in enumerate(file, 1) if text.rstrip().endswith(f"# line: {word}"))
-
-
-def releases():
-    """CPython 3.8 to 3.13, each once."""
-    found = {}
-    for place in glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3")):
-        told = subprocess.run([place, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
-                              capture_output=True, check=False)
-        version = told.stdout.decode().strip()
-        if told.returncode == 0 and (3, 8) <= tuple(map(int, version.split("."))) <= (3, 13):
-            found[version] = place
-    return found
 
 
 class Lines(unittest.TestCase):
@@ -65,7 +52,7 @@ class Lines(unittest.TestCase):
         self.check(PYTHON)
 
     def test_other_releases(self):
-        for version, place in sorted(releases().items()):
+        for version, place in python_releases.releases((3, 8), (3, 13)).items():
             with self.subTest(version=version):
                 self.check(place)
 

@@ -8,6 +8,7 @@
 #include "analyze/look.h"
 
 #define GIL_RATIO 0.15
+#define MOST_RATIO 0.5 // more than one core is busy all the same, but most of the time is this
 #define ONE_CORE 1.25
 #define OTHER_RATIO 0.25 // of what ran, by a thread that works in no stage
 #define MORE_CORES 1.5   // allowed, that one core is little of
@@ -38,10 +39,15 @@ static struct sums sum_up(const struct facts *f)
     return s;
 }
 
+static double cores_of(const struct facts *f, const struct sums *s)
+{
+    return f->steady_ns > 0 ? s->cpu_ns / (double)f->steady_ns : 0;
+}
+
 static void judge_second(
     const struct facts *f, const struct sums *s, struct arena *a, struct finding *out)
 {
-    const double cores = f->steady_ns > 0 ? s->cpu_ns / (double)f->steady_ns : 0;
+    const double cores = cores_of(f, s);
     if (f->split_is_measured &&
         (f->machine.cores_allowed <= 0 || f->machine.cores_allowed >= MORE_CORES))
         out->second_signal = cores <= ONE_CORE ? 1 : cores > 2 * ONE_CORE ? -1 : 0;
@@ -89,7 +95,7 @@ static int detect(const struct facts *f, struct arena *a, struct finding *out)
 {
     const struct sums s = sum_up(f);
     const double ratio = s.wall_ns > 0 ? s.gil_ns / s.wall_ns : 0;
-    if (ratio <= GIL_RATIO || !s.blocked)
+    if (ratio <= GIL_RATIO || !s.blocked || (cores_of(f, &s) > ONE_CORE && ratio < MOST_RATIO))
         return 0;
     out->first_signal = 1;
     out->weight_ratio = ratio;
