@@ -43,7 +43,7 @@ def polls():
             while not done.is_set():
                 pass  # line: poll
         else:
-            for _ in range(60):
+            for _ in range(200):
                 with lightmeter.stage("postprocess"):
                     sum(range(300000))
                     for _ in range(100000):
