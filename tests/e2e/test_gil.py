@@ -7,6 +7,7 @@ that takes the processor between a clock and the mark beside it disturbs by chan
 """
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -17,6 +18,7 @@ LIBRARY = sys.argv.pop(1)
 HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hosts", "gil.py")
 PYTHON = "/usr/bin/python3"
 ROUNDS, ATTEMPTS = 3, 3
+CALM_CORES = 0.15  # that other programs may use without being to blame
 TAKE = "take the GIL"
 
 
@@ -44,21 +46,30 @@ class Gil(unittest.TestCase):
                 self.assertEqual(function["gil_s"], 0, name)
 
     def finding(self, report):
-        """Of class gil: the verdict, or on a machine that is busy, what is also seen."""
+        """Of class gil: the verdict, or what is also seen."""
         return next((found for found in report["findings"] if found["class"] == "gil"), None)
 
+    def expect_finding(self, kind, title):
+        """In one of a few runs; other programs that have the cores are an excuse."""
+        seen = []
+        for _ in range(ATTEMPTS):
+            _, report = follow(kind)
+            self.check_names(report)
+            found = self.finding(report)
+            if found and re.search(title, found["title"]):
+                return report
+            seen.append((found or report["verdict"], report["machine"]["other_busy_cores"]))
+        if all(others is None or others > CALM_CORES for _, others in seen):
+            self.skipTest(f"other programs had the cores: {seen[-1]}")
+        self.fail(f"wanted {title!r}, got {seen}")
+
     def test_a_thread_that_polls(self):
-        _, report = follow("polls")
         with open(HOST, encoding="utf-8") as file:
             line = next(number for number, text in enumerate(file, 1) if text.rstrip().endswith("# line: poll"))
-        found = self.finding(report)
-        self.assertIsNotNone(found, report["verdict"])
-        self.assertRegex(found["title"], rf"for Python's global lock, held most at gil\.py:({line - 1}|{line}) \(")
+        self.expect_finding("polls", rf"for Python's global lock, held most at gil\.py:({line - 1}|{line}) \(")
 
     def test_two_threads_that_compute(self):
-        _, report = follow("spin")
-        self.check_names(report)
-        self.assertIsNotNone(self.finding(report), report["verdict"])
+        report = self.expect_finding("spin", "for Python's global lock")
         self.assertGreater(total(report, TAKE, "gil_s"), 0)
         self.assertNotEqual(report["verdict"]["class"], "lock")
 
