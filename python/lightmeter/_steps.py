@@ -8,6 +8,8 @@ import inspect
 def staged(agent, number, function):
     """`function` with a stage around its calls, or around the steps of what it returns."""
     begin, end = agent.stage_begin, agent.stage_end
+    if isinstance(function, type):
+        return function  # making objects is no work that anybody would name
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(staged(agent, number, function.__func__))
     if inspect.iscoroutinefunction(function):

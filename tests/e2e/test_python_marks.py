@@ -73,6 +73,10 @@ async def main():
     try: await task
     except asyncio.CancelledError: print("cancelled")
 asyncio.run(main())
+@lightmeter.stage("class")
+class Marked:
+    x = 1
+print(isinstance(Marked(), Marked), Marked.x)
 @lightmeter.stage("failing")
 def failing(): raise ValueError("mine")
 try: failing()
