@@ -18,7 +18,7 @@
 
 #define MS 1000000u
 #define THREADS_MOST 64u
-#define RUN_NS (900 * MS) // that the timed scenarios last
+#define RUN_NS ((uint64_t)run_ms * MS) // that the timed scenarios last
 #define FRAME_NS (20 * MS)
 #define FRAMES 40u
 #define WAITS_MOST 1500u // for a reader to start: half a minute
@@ -26,6 +26,8 @@
 #define BLOCK_BYTES (1u << 20)
 #define EXIT_UNKNOWN 2 // no such scenario in this build
 #define EXIT_NO_FILE 3 // the file cannot be opened so
+
+static uint32_t run_ms = 900; // VERDICTS_RUN_MS in the environment is another length
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -417,6 +419,8 @@ static int run(const char *scenario, uint32_t number, const char *path)
 
 int main(int argc, char **argv)
 {
+    const char *length = getenv("VERDICTS_RUN_MS");
+    run_ms = length ? (uint32_t)atoi(length) : run_ms;
     const uint32_t number = argc > 2 ? (uint32_t)atoi(argv[2]) : 0;
     if (argc < 2 || number > THREADS_MOST)
         return EXIT_UNKNOWN;
