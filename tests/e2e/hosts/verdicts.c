@@ -299,7 +299,7 @@ static void print_blocked(const struct worker *all, uint32_t count)
     double off_ns = 0;
     for (uint32_t i = 0; i < count; i++)
         off_ns += (double)(all[i].file_ns - all[i].file_cpu_ns);
-    printf("{\"blocked_ratio\": %.3f}\n", off_ns / count / RUN_NS);
+    printf("{\"blocked_ratio\": %.3f}\n", off_ns / count / (double)RUN_NS);
 }
 
 static int open_cold(const char *path, int flags, off_t *length_bytes)
